@@ -1,0 +1,43 @@
+# `make demo` and `make test` do all their own set-up: a virtual environment in .venv, the package and its tools in it.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first interpreter that really runs and is new enough.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	if $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+.PHONY: demo test check bench clean help
+
+help:
+	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
+	@echo "make test   lint, types, tests"
+	@echo "make check  lint and types only"
+	@echo "make bench  speed, scaling, memory and the paper's table (paper tables: set DRS_DATA)"
+	@echo "make clean  remove the virtual environment and caches"
+
+$(VENV)/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed (Debian: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.ready
+	@$(BIN)/python examples/demo.py
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.ready
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/paper_table.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,305 @@
+"""The door for tables: numpy arrays, nested lists, pandas, polars and Arrow become columns of a few kinds.
+
+A :class:`Table` names its columns and hands them out one at a time as a :class:`Column`; it copies nothing
+until a column is asked for. The columns of an array are called ``x0``, ``x1``, ... as scikit-learn does.
+"""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NUMBER, DATE, INSTANT = "number", "date", "date (UTC)"
+BOOLEAN, TEXT, CATEGORY, EMPTY = "boolean", "text", "category", "empty"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a table.
+
+    Parameters
+    ----------
+    name : the column's name
+    kind : ``"number"`` (values are float64, NaN is missing), ``"date"`` or ``"date (UTC)"`` (datetime64[us], NaT is
+        missing), ``"boolean"``, ``"text"`` or ``"category"`` (values are positions in ``categories``, -1 is
+        missing), or ``"empty"`` (nothing but missing values)
+    values : one entry per record
+    categories : the distinct values, in order
+    """
+
+    name: Hashable
+    kind: str
+    values: NDArray[Any]
+    categories: tuple[Any, ...] = ()
+
+    @cached_property
+    def positions(self) -> dict[Any, int]:
+        """Where each category stands among the categories."""
+        return {value: k for k, value in enumerate(self.categories)}
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Tell which records have no value here."""
+        if self.kind == NUMBER:
+            return np.isnan(self.values)
+        if self.kind in (DATE, INSTANT):
+            return np.isnat(self.values)
+        return np.asarray(self.values < 0)
+
+
+class Table:
+    """Any supported table behind one door; see :func:`as_table`."""
+
+    def __init__(self, names: Sequence[Hashable], n_records: int, series: Any, named: bool) -> None:
+        self.names = list(names)
+        self.n_records = n_records
+        self.named = named  # False for arrays, whose names are made up
+        self._series = series  # position -> something that _column understands
+        self._position = {name: j for j, name in enumerate(self.names)}
+
+    def __contains__(self, name: Hashable) -> bool:
+        return name in self._position
+
+    def column(self, name: Hashable) -> Column:
+        """Return one column; an error names it if it is not there or holds what no condition can speak of."""
+        if name not in self._position:
+            known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
+            raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}")
+        return _column(name, self._series(self._position[name]))
+
+    def renamed(self, names: Sequence[Hashable]) -> Table:
+        """Return the same columns under other names, by position."""
+        return Table(names, self.n_records, self._series, named=True)
+
+
+def as_table(X: Any) -> Table:
+    """Take a two-dimensional array or list, or a pandas, polars or Arrow table."""
+    if isinstance(X, Table):
+        return X
+    if not isinstance(X, np.ndarray | list | tuple):
+        frame = _frame(X)
+        if frame is not None:
+            return Table(frame.columns, len(frame), lambda j: frame[:, j], named=True)
+    array = _array(X)
+    return Table([f"x{j}" for j in range(array.shape[1])], array.shape[0], lambda j: array[:, j], named=False)
+
+
+def _frame(X: Any) -> Any:
+    """Wrap a data frame with narwhals; None if X is not one."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"the columns of X must have different names. {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"X is a lazy table ({type(X).__module__}); collect it first: X.collect() or X.compute()")
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    if len(frame) == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    if len(frame.columns) == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    return frame
+
+
+def _array(X: Any) -> NDArray[Any]:
+    """Check a plain two-dimensional array, without changing its values."""
+    from sklearn.utils.validation import check_array
+
+    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
+        X = np.array(X, dtype=object)  # numpy would turn the numbers beside a string into strings
+    return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def _column(name: Hashable, series: Any) -> Column:
+    """Give one column of any origin its kind."""
+    if isinstance(series, np.ndarray):
+        return _column_of_array(name, series)
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return Column(name, NUMBER, _floats(series))
+    if dtype == nw.Boolean:
+        values = np.array([-1 if v is None else int(v) for v in series.to_list()], np.int32)
+        return Column(name, BOOLEAN, values, (False, True)) if (values >= 0).any() else _empty(name, len(series))
+    if dtype == nw.Datetime or dtype == nw.Date:
+        return _column_of_dates(name, series, dtype)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _column_of_categories(name, series, dtype)
+    if dtype in (nw.Object, nw.Unknown):
+        native = series.to_native()
+        if _is_pandas_categorical(native):  # narwhals knows categories of strings only
+            return _column_of_categories(name, series, nw.Categorical)
+        if str(getattr(native, "dtype", "object")) == "object" or dtype == nw.Object:
+            return _column_of_objects(name, series.to_list())
+    raise TypeError(
+        f"column {name!r} holds {dtype} values: argument must be a string or a number, a boolean, a date or missing; "
+        "convert the column (durations, for instance, to a number of seconds) or leave it out"
+    )
+
+
+def _floats(series: Any) -> NDArray[np.float64]:
+    """Return a numeric series as float64, NaN where a value is missing."""
+    import narwhals as nw
+
+    if series.dtype.is_decimal():
+        series = series.cast(nw.Float64)
+    values = series.to_numpy()
+    if values.dtype == object:
+        values = np.array([np.nan if _is_missing(v) else float(v) for v in values])
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    return np.asarray(values, dtype=np.float64)
+
+
+def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
+    """Give a column of a numpy array its kind."""
+    if values.dtype.kind in "fiu":
+        return Column(name, NUMBER, np.asarray(values, dtype=np.float64))
+    if values.dtype.kind == "b":
+        return Column(name, BOOLEAN, values.astype(np.int32), (False, True))
+    if values.dtype.kind == "M":
+        return Column(name, DATE, values.astype("datetime64[us]"))
+    if values.dtype.kind in "OUT":
+        return _column_of_objects(name, values.tolist())
+    raise TypeError(
+        f"column {name!r} has dtype {values.dtype}: argument must be a string or a number, a boolean, a date or missing"
+    )
+
+
+def _column_of_dates(name: Hashable, series: Any, dtype: Any) -> Column:
+    """Dates and times at microseconds; those with a time zone at UTC."""
+    import narwhals as nw
+
+    zone = getattr(dtype, "time_zone", None)
+    if zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    values = series.to_numpy()
+    if values.dtype.kind != "M":
+        values = np.array(series.cast(nw.Datetime("us")).to_list(), dtype="datetime64[us]")
+    return Column(name, DATE if zone is None else INSTANT, values.astype("datetime64[us]"))
+
+
+def _column_of_categories(name: Hashable, series: Any, dtype: Any) -> Column:
+    """Strings and categoricals, by position among their distinct values."""
+    native = series.to_native()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(native, pandas.Series):
+        if _is_pandas_categorical(native):
+            categories, codes = native.cat.categories.tolist(), native.cat.codes.to_numpy()
+            ordered = bool(native.cat.ordered)
+        else:
+            codes, uniques = pandas.factorize(native)
+            categories, ordered = uniques.tolist(), False
+    else:
+        ordered = hasattr(dtype, "categories")  # an Enum declares its order
+        categories = list(dtype.categories) if ordered else series.drop_nulls().unique().to_list()
+        position = {value: k for k, value in enumerate(categories)}
+        codes = np.array([position.get(value, -1) for value in series.to_list()], np.int32)
+    return _categorical(name, categories, codes, ordered)
+
+
+def _is_pandas_categorical(native: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(getattr(native, "dtype", None), pandas.CategoricalDtype)
+
+
+def _column_of_objects(name: Hashable, values: list[Any]) -> Column:
+    """Give a column of Python objects the narrowest kind that holds them all."""
+    missing = [_is_missing(v) for v in values]
+    types = {type(v) for v, gone in zip(values, missing, strict=True) if not gone}
+    if not types:
+        return _empty(name, len(values))
+    if all(issubclass(t, bool | np.bool_) for t in types):
+        codes = np.array([-1 if gone else int(v) for v, gone in zip(values, missing, strict=True)], np.int32)
+        return Column(name, BOOLEAN, codes, (False, True))
+    if all(_is_real(t) for t in types):
+        floats = [np.nan if gone else float(v) for v, gone in zip(values, missing, strict=True)]
+        return Column(name, NUMBER, np.array(floats, np.float64))
+    if all(issubclass(t, datetime.date | np.datetime64) for t in types):
+        return _column_of_date_objects(name, values, missing)
+    for v, gone in zip(values, missing, strict=True):
+        if not gone and not isinstance(v, str | bytes | numbers.Real | datetime.date | np.datetime64 | np.bool_):
+            raise TypeError(
+                f"column {name!r} holds a {type(v).__name__}, {v!r:.80}: argument must be a string or a number, "
+                "a boolean, a date or missing"
+            )
+    position: dict[Any, int] = {}
+    codes = np.array(
+        [-1 if gone else position.setdefault(v, len(position)) for v, gone in zip(values, missing, strict=True)],
+        np.int32,
+    )
+    return _categorical(name, list(position), codes, ordered=False)
+
+
+def _is_real(t: type) -> bool:
+    return issubclass(t, numbers.Real | np.bool_) or t.__name__ == "Decimal"
+
+
+def _column_of_date_objects(name: Hashable, values: list[Any], missing: list[bool]) -> Column:
+    """Dates and times as Python objects; all with a time zone, or all without."""
+    zoned = {getattr(v, "tzinfo", None) is not None for v, gone in zip(values, missing, strict=True) if not gone}
+    if len(zoned) > 1:
+        raise TypeError(f"column {name!r} mixes dates with and without a time zone; convert them to one of the two")
+    dates = np.array([None if gone else _naive(v) for v, gone in zip(values, missing, strict=True)], "datetime64[us]")
+    return Column(name, INSTANT if zoned.pop() else DATE, dates)
+
+
+def _naive(value: Any) -> Any:
+    if getattr(value, "tzinfo", None) is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _categorical(name: Hashable, categories: list[Any], codes: NDArray[Any], ordered: bool) -> Column:
+    """Make a column of categories; unordered ones are sorted, so that the order of records does not matter."""
+    codes = np.asarray(codes, np.int32)
+    if not categories or not (codes >= 0).any():
+        return _empty(name, codes.size)
+    if not ordered:
+        order = sorted(range(len(categories)), key=lambda k: _sort_key(categories[k]))
+        rank = np.empty(len(categories) + 1, np.int32)
+        rank[order] = np.arange(len(categories))
+        rank[-1] = -1
+        codes, categories = rank[codes], [categories[k] for k in order]
+    kind = TEXT if all(isinstance(c, str) for c in categories) else CATEGORY
+    if kind == CATEGORY and all(isinstance(c, bool | np.bool_) for c in categories):
+        kind = BOOLEAN
+    return Column(name, kind, codes, tuple(plain(c) for c in categories))
+
+
+def _sort_key(value: Any) -> tuple[str, Any]:
+    if isinstance(value, numbers.Real):
+        return "", value
+    return type(value).__name__, value
+
+
+def _empty(name: Hashable, n_records: int) -> Column:
+    return Column(name, EMPTY, np.full(n_records, -1, np.int32))
+
+
+def plain(value: Any) -> Any:
+    """Turn a numpy scalar into the Python value it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a Python object stands for a missing value: None, NaN, NaT, pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Number | np.datetime64) and bool(value != value)
+
+
+def any_missing(values: Iterable[Any]) -> int:
+    """Count the missing among Python objects."""
+    return sum(_is_missing(v) for v in values)

@@ -1,0 +1,92 @@
+"""All records in the memory of this process."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets import _bitset
+from diverse_rule_sets._bitset import Flags, Integers, Lists, Words
+
+
+class LocalBackend:
+    """Packed items and classes of all records.
+
+    Parameters
+    ----------
+    rows : array (n_items, n_words), the bit row of each item over the records
+    y : array (n_records,), the class of each record, from 0
+    n_classes : how many classes there are
+    n_threads : threads that share the counting; no answer depends on it
+    """
+
+    def __init__(self, rows: Words, y: Integers, n_classes: int, n_threads: int = 1) -> None:
+        self.rows = rows
+        self.y = y
+        self.n_threads = n_threads
+        self.class_masks = _bitset.pack(y == np.arange(n_classes)[:, None])
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return self.y.size
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.rows.shape[0]
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.class_masks.shape[0]
+
+    @cached_property
+    def class_totals(self) -> Integers:
+        """How many records each class has."""
+        return _bitset.popcount(self.class_masks)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int32]:
+        """How many items hold for each record."""
+        sizes = np.zeros(self.n_records, np.int32)
+        for row in self.rows:
+            sizes += _bitset.unpack(row, self.n_records)
+        return sizes
+
+    @property
+    def nothing(self) -> Words:
+        """A cover without any record."""
+        return np.zeros(self.rows.shape[1], np.uint64)
+
+    def counts(self, bodies: Lists, covers: Words) -> tuple[Integers, Integers]:
+        """Count the records under each body: of each class, and in each of the given covers."""
+        masks = np.vstack([self.class_masks, covers]) if covers.size else self.class_masks
+        found = _bitset.count(self.rows, bodies, masks, self.n_threads)
+        return found[:, : self.n_classes], found[:, self.n_classes :]
+
+    def shared(self, bodies: Lists, covers: Words) -> Integers:
+        """Count the records under each body that lie in each of the given covers."""
+        return _bitset.count(self.rows, bodies, covers, self.n_threads)
+
+    def cover(self, body: NDArray[np.int32]) -> Words:
+        """Return which records a body covers, as a bit row."""
+        return _bitset.conjunction(self.rows, body)
+
+    def class_counts(self, cover: Words) -> Integers:
+        """Count the records of each class in a cover."""
+        return _bitset.popcount(self.class_masks & cover)
+
+    def flags(self, cover: Words) -> Flags:
+        """Return a cover as one truth value per record."""
+        return _bitset.unpack(cover, self.n_records)
+
+    def items_of(self, records: Integers) -> Lists:
+        """List the items that hold for each of the records."""
+        return _bitset.members_of(self.rows, records, self.sizes[records])
+
+    def contained(self, bodies: Lists, records: Integers) -> Flags:
+        """Tell whether the j-th body covers the j-th record."""
+        return _bitset.all_set(self.rows, bodies, records)

@@ -1,0 +1,81 @@
+"""How readable a rule set is on a table: overlap, diversity, coverage, length, and the paper's objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets import _bitset
+from diverse_rule_sets._bitset import Integers
+from diverse_rule_sets._tables import as_table
+from diverse_rule_sets.measures import jaccard_distance, quality
+from diverse_rule_sets.rules import RuleSet
+
+__all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share"]
+
+
+def overlap(rule_set: RuleSet, X: Any) -> int:
+    """Return how many records are covered by two rules or more."""
+    return int((rule_set.fires(X).sum(axis=1) > 1).sum())
+
+
+def overlap_share(rule_set: RuleSet, X: Any) -> float:
+    """Return the share of records that are covered by two rules or more."""
+    table = as_table(X)
+    return overlap(rule_set, table) / table.n_records
+
+
+def coverage(rule_set: RuleSet, X: Any) -> float:
+    """Return the share of records that some rule covers."""
+    return float(rule_set.fires(X).any(axis=1).mean())
+
+
+def diversity(rule_set: RuleSet, X: Any) -> float:
+    """Return the mean Jaccard distance over unordered pairs of rules; 1 for a single rule or none."""
+    k = len(rule_set)
+    return _dispersion(rule_set, X) / (k * (k - 1) / 2) if k > 1 else 1.0
+
+
+def mean_conditions(rule_set: RuleSet) -> float:
+    """Return the mean number of conditions of a rule; 0 for no rules."""
+    return float(np.mean([len(rule.conditions) for rule in rule_set])) if len(rule_set) else 0.0
+
+
+def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
+    """Return the paper's objective on a table: sum of qualities + lambda_ * sum of distances over pairs.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    X, y : the records, with labels among ``rule_set.classes``
+    lambda_ : weight of the distances, such as ``clf.lambda_``
+    """
+    table = as_table(X)
+    labels = np.asarray(y, dtype=object).reshape(-1)
+    if labels.size != table.n_records:
+        raise ValueError(
+            f"X has {table.n_records} records but y has {labels.size} labels, expected one label per record"
+        )
+    position = {label: k for k, label in enumerate(rule_set.classes)}
+    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
+    if unknown:
+        raise ValueError(f"y has labels that the rule set does not know: {', '.join(unknown[:10])}")
+    codes = np.array([position[label] for label in labels.tolist()])
+    fired = rule_set.fires(table)
+    counts = np.array([np.bincount(codes[covered], minlength=len(position)) for covered in fired.T])
+    totals = np.bincount(codes, minlength=len(position))
+    own = np.array([position[rule.label] for rule in rule_set], np.int64)
+    counts = counts.reshape(len(rule_set), len(position))
+    return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(rule_set, table))
+
+
+def _dispersion(rule_set: RuleSet, X: Any) -> float:
+    """Return the sum of Jaccard distances over unordered pairs of rules."""
+    covers = _bitset.pack(np.ascontiguousarray(rule_set.fires(X).T))
+    sizes: Integers = _bitset.popcount(covers)
+    total = 0.0
+    for j in range(1, len(rule_set)):
+        shared = _bitset.popcount(covers[:j] & covers[j])
+        total += float(jaccard_distance(shared, sizes[:j], sizes[j]).sum())
+    return total

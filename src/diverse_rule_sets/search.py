@@ -1,0 +1,219 @@
+"""The paper's Algorithm 2 in item space: sample, choose, mark as covered, until no class gains enough.
+
+In each round every class still in rotation draws candidates that cover its uncovered records and avoid all others. The
+greedy adds the best of them all, unless it covers too small a share of new records of its class: then that
+class leaves the rotation. A second greedy chooses as many rules among all candidates ever drawn, and the set
+with the higher objective wins: over the candidates seen, it has at least half of the objective of the best set
+of that size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets import diversify
+from diverse_rule_sets._bitset import Integers, Lists, Words
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.measures import jaccard_distance, quality
+from diverse_rule_sets.samplers import RejectionSampler
+
+Floats = NDArray[np.float64]
+# How lambda is taken from the qualities of rules sampled from the whole data.
+LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
+    "none": lambda qualities: 0.0,
+    "permissive": lambda qualities: float(qualities.mean()),
+    "strict": lambda qualities: float(qualities.max()),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What steers the search; the words are those of the classifier's parameters."""
+
+    n_candidates: int
+    max_rules: int
+    min_recall_gain: float
+    diversity: str | float
+    second_pass: bool
+
+
+class Step(NamedTuple):
+    """One chosen rule, and what it added to those before it."""
+
+    body: tuple[int, ...]
+    label: int
+    class_counts: Integers
+    quality: float
+    distance_gain: float
+    recall_gain: float
+
+
+@dataclass
+class Found:
+    """The rules that were found, in the order in which they were chosen."""
+
+    steps: list[Step]
+    lambda_: float
+    objective: float
+    pass_: int
+    covered: Words
+
+
+Report = Callable[[str, int, Words], None]
+
+
+def search(
+    backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator, report: Report
+) -> Found:
+    """Find a diverse set of rules.
+
+    Parameters
+    ----------
+    backend, sampler : the data, and who draws candidates from it
+    settings : see :class:`Settings`
+    rng : the one source of chance
+    report : called after each chosen rule with the name of the pass, the number of rules and what they cover
+    """
+    lambda_ = _lambda(backend, sampler, settings, rng)
+    first, pool = _first_pass(backend, sampler, settings, lambda_, rng, report)
+    if settings.second_pass and first.steps:
+        second = _second_pass(backend, pool.joined(), lambda_, len(first.steps), report)
+        if second.objective > first.objective:
+            return second
+    return first
+
+
+@dataclass
+class _Pool:
+    """Every candidate drawn, with its label and class counts."""
+
+    bodies: list[Lists] = field(default_factory=list)
+    labels: list[Integers] = field(default_factory=list)
+    class_counts: list[Integers] = field(default_factory=list)
+
+    def add(self, bodies: Lists, labels: Integers, class_counts: Integers) -> None:
+        self.bodies.append(bodies)
+        self.labels.append(labels)
+        self.class_counts.append(class_counts)
+
+    def joined(self) -> tuple[Lists, Integers, Integers]:
+        """Return all distinct candidates, in the order in which they were first drawn."""
+        bodies, labels = Lists.joined(self.bodies), np.concatenate(self.labels)
+        first: dict[bytes, int] = {}
+        flat, starts = bodies.members.tobytes(), (bodies.starts * bodies.members.itemsize).tolist()
+        for j, (begin, end, label) in enumerate(zip(starts, starts[1:], labels.tolist(), strict=False)):
+            first.setdefault(flat[begin:end] + label.to_bytes(4, "little"), j)
+        kept = np.fromiter(first.values(), np.int64, len(first))
+        return bodies.take(kept), labels[kept], np.concatenate(self.class_counts)[kept]
+
+
+class _Chosen:
+    """The rules chosen so far and what they cover."""
+
+    def __init__(self, backend: LocalBackend) -> None:
+        self._backend = backend
+        self._covers: list[Words] = []
+        self.sizes: list[int] = []
+        self.steps: list[Step] = []
+        self.covered = backend.nothing
+
+    @property
+    def covers(self) -> Words:
+        """The cover of each rule, a matrix of bit rows."""
+        return np.array(self._covers, np.uint64)
+
+    def recall_gain(self, cover: Words, label: int) -> float:
+        """Share of a class that a cover would newly cover."""
+        new = self._backend.class_counts(cover & ~self.covered)[label]
+        return float(new / self._backend.class_totals[label])
+
+    def add(self, step: Step, cover: Words) -> None:
+        self.steps.append(step)
+        self._covers.append(cover)
+        self.sizes.append(int(step.class_counts.sum()))
+        self.covered = self.covered | cover
+
+    def found(self, lambda_: float, pass_: int) -> Found:
+        qualities = np.array([step.quality for step in self.steps])
+        gains = np.array([step.distance_gain for step in self.steps])
+        return Found(self.steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, self.covered)
+
+
+def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
+    """Weight of the distances: a number as given, or taken from rules sampled from the whole data."""
+    if not isinstance(settings.diversity, str):
+        return float(settings.diversity)
+    qualities = [np.zeros(0)]
+    for label in range(backend.n_classes):
+        bodies = sampler.draw(label, settings.n_candidates, backend.nothing, rng)
+        class_counts, _ = backend.counts(bodies, np.zeros((0, 0), np.uint64))
+        qualities.append(quality(class_counts, np.full(bodies.size, label), backend.class_totals))
+    sampled = np.concatenate(qualities)
+    return LAMBDA_MODES[settings.diversity](sampled) if sampled.size else 0.0
+
+
+def _first_pass(
+    backend: LocalBackend,
+    sampler: RejectionSampler,
+    settings: Settings,
+    lambda_: float,
+    rng: np.random.Generator,
+    report: Report,
+) -> tuple[Found, _Pool]:
+    """Sample candidates for every class and add the best, until no class gains enough."""
+    chosen, pool = _Chosen(backend), _Pool()
+    rotation = list(range(backend.n_classes))
+    while rotation and len(chosen.steps) < settings.max_rules:
+        draws = {label: sampler.draw(label, settings.n_candidates, chosen.covered, rng) for label in rotation}
+        rotation = [label for label in rotation if draws[label].size]
+        if not rotation:
+            break
+        bodies = Lists.joined([draws[label] for label in rotation])
+        labels = np.repeat(rotation, [draws[label].size for label in rotation])
+        class_counts, shared = backend.counts(bodies, chosen.covers)
+        pool.add(bodies, labels, class_counts)
+        qualities = quality(class_counts, labels, backend.class_totals)
+        sizes = class_counts.sum(axis=1)
+        distances = jaccard_distance(shared, sizes[:, None], np.array(chosen.sizes, np.int64)).sum(axis=1)
+        best = diversify.best_candidate(qualities, distances, lambda_)
+        label, cover = int(labels[best]), backend.cover(bodies.one(best))
+        gain = chosen.recall_gain(cover, label)
+        if gain <= settings.min_recall_gain:
+            rotation.remove(label)
+            continue
+        body = tuple(bodies.one(best).tolist())
+        chosen.add(Step(body, label, class_counts[best], float(qualities[best]), float(distances[best]), gain), cover)
+        report("first pass", len(chosen.steps), chosen.covered)
+    return chosen.found(lambda_, 1), pool
+
+
+def _second_pass(
+    backend: LocalBackend, pool: tuple[Lists, Integers, Integers], lambda_: float, k: int, report: Report
+) -> Found:
+    """Choose k rules by the greedy among all candidates seen."""
+    bodies, labels, class_counts = pool
+    qualities = quality(class_counts, labels, backend.class_totals)
+    sizes = class_counts.sum(axis=1)
+    covers: dict[int, Words] = {}
+
+    def distances(candidates: Integers, others: list[int]) -> Floats:
+        shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
+        return jaccard_distance(shared, sizes[candidates][:, None], sizes[others])
+
+    def on_choice(candidate: int) -> None:
+        covers[candidate] = backend.cover(bodies.one(candidate))
+        report("second pass", len(covers), np.bitwise_or.reduce(list(covers.values())))
+
+    choice = diversify.greedy(qualities, lambda_, k, distances, on_choice)
+    chosen = _Chosen(backend)
+    for j, distance_gain in zip(choice.chosen, choice.distance_gains, strict=True):
+        label = int(labels[j])
+        gain = chosen.recall_gain(covers[j], label)
+        body = tuple(bodies.one(j).tolist())
+        chosen.add(Step(body, label, class_counts[j], float(qualities[j]), distance_gain, gain), covers[j])
+    return chosen.found(lambda_, 2)
