@@ -130,12 +130,14 @@ def _column(name: Hashable, series: Any) -> Column:
     if dtype.is_numeric():
         return Column(name, NUMBER, _floats(series))
     if dtype == nw.Boolean:
-        values = np.array([-1 if v is None else int(v) for v in series.to_list()], np.int32)
+        values = np.array([-1 if _is_missing(v) else int(v) for v in series.to_list()], np.int32)
         return Column(name, BOOLEAN, values, (False, True)) if (values >= 0).any() else _empty(name, len(series))
     if dtype == nw.Datetime or dtype == nw.Date:
         return _column_of_dates(name, series, dtype)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _column_of_categories(name, series, dtype)
+    if dtype == nw.Unknown and series.null_count() == len(series):
+        return _empty(name, len(series))
     if dtype in (nw.Object, nw.Unknown):
         native = series.to_native()
         if _is_pandas_categorical(native):  # narwhals knows categories of strings only

@@ -239,7 +239,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         check_number("n_candidates", self.n_candidates, numbers.Integral, low=1)
         check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
-        check_number("verbose", int(self.verbose), numbers.Integral, low=0)
+        check_number("verbose", int(self.verbose) if self.verbose is True else self.verbose, numbers.Integral, low=0)
         check_choice("measure", self.measure, MEASURES)
         if isinstance(self.diversity, str):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
@@ -257,6 +257,8 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             check_choice("conflict", self.conflict, CONFLICTS, ", or a function of the covering rules")
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, numbers.Integral)
+            if self.n_jobs == 0:
+                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
 
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Walk through the rooms; returns the fitted attributes."""

@@ -166,8 +166,8 @@ def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> 
     low, high = _as_float(values[[0, -1]])
     if low == high:
         return []
-    # Halved, so that the span of extreme values does not overflow.
-    inner = 2 * (low / 2 + (high / 2 - low / 2) * np.arange(1, n_bins) / n_bins)
+    scale = 1.0 if max(-low, high) < 1e300 else 4.0  # the span of extreme values must not overflow
+    inner = np.linspace(low / scale, high / scale, n_bins + 1)[1:-1] * scale
     return _from_float(inner, values.dtype)
 
 

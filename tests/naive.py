@@ -1,0 +1,120 @@
+"""The oracle: every definition of the paper, slow and obvious. Imports nothing of the package.
+
+A record is a frozenset of items, a body a tuple of items, a rule a pair (body, label).
+"""
+
+import itertools
+import math
+
+
+def covers(body, record):
+    return set(body) <= record
+
+
+def cover(body, records):
+    return frozenset(i for i, record in enumerate(records) if covers(body, record))
+
+
+def law(records, y, label, covered, measure, alpha):
+    """Eq. 7 or Eq. 8 times alpha ** length, for every non-empty body, normalised. Bodies without mass are left out."""
+    plus = [r for r, c, u in zip(records, y, covered, strict=True) if c == label and not u]
+    minus = [r for r, c, u in zip(records, y, covered, strict=True) if c != label and not u]
+    under = [r for r, u in zip(records, covered, strict=True) if u]
+    items = sorted(set().union(*records))
+    weights = {}
+    for body in (b for size in range(1, len(items) + 1) for b in itertools.combinations(items, size)):
+        missed = [sum(not covers(body, r) for r in part) for part in (minus, under)]
+        if measure == "pairs":
+            others = sum(missed) if minus or under else 1
+        else:
+            others = (missed[0] if minus else 1) * (missed[1] if under else 1)
+        weights[body] = sum(covers(body, r) for r in plus) * others * alpha ** len(body)
+    total = sum(weights.values())
+    return {body: weight / total for body, weight in weights.items() if weight} if total else {}
+
+
+def quality(rule, records, y):
+    body, label = rule
+    inside = [c for record, c in zip(records, y, strict=True) if covers(body, record)]
+    if not inside or inside.count(label) * len(y) <= y.count(label) * len(inside):
+        return 0.0
+    divergence = 0.0
+    for c in set(inside):
+        p, prior = inside.count(c) / len(inside), y.count(c) / len(y)
+        divergence += p * math.log(p / prior)
+    return math.sqrt(inside.count(label)) * divergence
+
+
+def jaccard_distance(a, b):
+    return 1 - len(a & b) / len(a | b) if a | b else 0.0
+
+
+def dispersion(covers_):
+    return sum(jaccard_distance(a, b) for a, b in itertools.combinations(covers_, 2))
+
+
+def objective(rules, records, y, lambda_):
+    found = [cover(body, records) for body, _ in rules]
+    return sum(quality(rule, records, y) for rule in rules) + lambda_ * dispersion(found)
+
+
+def greedy(qualities, distance, lambda_, k):
+    """Non-oblivious greedy over candidates 0..n-1, every distance computed anew; the first of equals."""
+    chosen = []
+    while len(chosen) < min(k, len(qualities)):
+        scores = {
+            c: qualities[c] / 2 + lambda_ * sum(distance[c][s] for s in chosen)
+            for c in range(len(qualities))
+            if c not in chosen
+        }
+        chosen.append(max(scores, key=lambda c: (scores[c], -c)))
+    return chosen
+
+
+def best_value(qualities, distance, lambda_, k):
+    """The largest objective of any k candidates."""
+    return max(
+        value(chosen, qualities, distance, lambda_) for chosen in itertools.combinations(range(len(qualities)), k)
+    )
+
+
+def value(chosen, qualities, distance, lambda_):
+    return sum(qualities[c] for c in chosen) + lambda_ * sum(
+        distance[a][b] for a, b in itertools.combinations(chosen, 2)
+    )
+
+
+def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, second_pass):
+    """Algorithm 2. ``draw(label, covered)`` returns candidate bodies; covered is a set of record numbers."""
+    presample = [(b, c) for c in range(n_classes) for b in draw(c, frozenset())]
+    qualities = [quality(rule, records, y) for rule in presample]
+    lambda_ = {"strict": max(qualities), "permissive": sum(qualities) / len(qualities), "none": 0.0}[mode]
+    chosen, pool, rotation = [], [], list(range(n_classes))
+    while rotation and len(chosen) < max_rules:
+        covered = frozenset().union(*(cover(b, records) for b, _ in chosen))
+        drawn = [(c, draw(c, covered)) for c in rotation]
+        rotation = [c for c, bodies in drawn if bodies]
+        candidates = [(b, c) for c, bodies in drawn for b in bodies]
+        if not candidates:
+            break
+        pool += candidates
+
+        def score(rule, chosen=tuple(chosen)):
+            far = sum(jaccard_distance(cover(rule[0], records), cover(b, records)) for b, _ in chosen)
+            return quality(rule, records, y) / 2 + lambda_ * far
+
+        best = max(candidates, key=score)
+        new = [i for i in cover(best[0], records) - covered if y[i] == best[1]]
+        if len(new) / y.count(best[1]) <= min_gain:
+            rotation.remove(best[1])
+        else:
+            chosen.append(best)
+    if second_pass and chosen:
+        pool = list(dict.fromkeys(pool))
+        found = [cover(b, records) for b, _ in pool]
+        distance = [[jaccard_distance(a, b) for b in found] for a in found]
+        again = greedy([quality(rule, records, y) for rule in pool], distance, lambda_, len(chosen))
+        second = [pool[j] for j in again]
+        if objective(second, records, y, lambda_) > objective(chosen, records, y, lambda_):
+            return second, lambda_
+    return chosen, lambda_

@@ -1,0 +1,179 @@
+"""Bad input: an error that names the argument, the value and what was expected; nothing lost."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+
+X = np.random.default_rng(0).random((40, 3))
+y = np.arange(40) % 2
+
+
+def fit(X=X, y=y, **params):
+    return DiverseRuleSetClassifier(**({"random_state": 0, "n_candidates": 20} | params)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"max_rules": -1}, ValueError, "max_rules must be an integer at least 0, got -1"),
+        ({"max_rules": 2.5}, TypeError, "max_rules must be an integer at least 0, got 2.5 .float"),
+        ({"max_rules": True}, TypeError, "max_rules must be an integer"),
+        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer at least 1, got 0"),
+        ({"n_bins": 1}, ValueError, "n_bins must be an integer at least 2 and at most 1000, got 1"),
+        ({"n_bins": 10**6}, ValueError, "n_bins must be"),
+        ({"min_recall_gain": 1.5}, ValueError, "min_recall_gain must be a number at least 0 and at most 1, got 1.5"),
+        ({"min_recall_gain": float("nan")}, ValueError, "min_recall_gain must be a number"),
+        (
+            {"diversity": "much"},
+            ValueError,
+            "diversity must be one of 'none', 'permissive', 'strict', or a number, got 'much'",
+        ),
+        ({"diversity": -1}, ValueError, "diversity must be a number at least 0, got -1"),
+        ({"diversity": float("inf")}, ValueError, "diversity must be a number"),
+        ({"diversity": None}, TypeError, "diversity must be a number"),
+        ({"measure": "quads"}, ValueError, "measure must be one of 'pairs', 'triples', got 'quads'"),
+        ({"second_pass": "no"}, TypeError, "second_pass must be True or False, got 'no'"),
+        (
+            {"binning": "tree"},
+            ValueError,
+            "binning must be one of 'uniform', 'quantile', or a dict of columns, got 'tree'",
+        ),
+        ({"binning": {"x0": "tree"}}, ValueError, "binning.'x0'. must be one of"),
+        ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
+        ({"conflict": "loudest"}, ValueError, "conflict must be one of 'precision', 'smoothed', 'vote', or a function"),
+        ({"default": "nobody"}, ValueError, "default must be"),
+        ({"random_state": "seed"}, ValueError, "random_state must be"),
+        ({"random_state": -1}, ValueError, "random_state must be"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs must be an integer"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"verbose": -1}, ValueError, "verbose must be"),
+        ({"verbose": "loud"}, TypeError, "verbose must be"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(params, error, message):
+    with pytest.raises(error, match=message):
+        fit(**params)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (np.zeros((0, 3)), [], ValueError, r"0 sample\(s\)"),
+        (pd.DataFrame({"a": []}), [], ValueError, r"0 sample\(s\)"),
+        (pl.DataFrame({"a": []}), [], ValueError, r"0 sample\(s\)"),
+        (np.zeros((3, 0)), [0, 1, 0], ValueError, r"0 feature\(s\)"),
+        (X, y[:-1], ValueError, "X has 40 records but y has 39 labels"),
+        (X, None, ValueError, "requires y to be passed"),
+        (X, [None, *y[1:]], ValueError, "y contains NaN: 1 missing"),
+        (X, pd.Series(["a", None] * 20), ValueError, "y contains NaN: 20 missing"),
+        (X, pd.Series(["a", pd.NA] * 20, dtype="string"), ValueError, "y contains NaN"),
+        (X, pl.Series(["a", None] * 20), ValueError, "y contains NaN"),
+        (X, np.where(y, 1.0, np.nan), ValueError, "y contains NaN"),
+        (X, np.where(y, 1.0, np.inf), ValueError, "y contains infinity"),
+        (X, pd.to_datetime([None, "2020-01-01"] * 20), ValueError, "missing labels"),
+        (X, np.linspace(0.1, 0.9, 40), ValueError, "Unknown label type"),
+        (X, np.zeros((40, 2)), ValueError, "y should be a 1d array"),
+        (scipy.sparse.csr_array(X), y, TypeError, "Sparse data was passed"),
+        (X.astype(complex), y, ValueError, "Complex data not supported"),
+        (X[0], y, ValueError, "Expected 2D array"),
+        (np.where(X > 0.99, np.inf, X), y, ValueError, "infinity in the column"),
+        (pd.DataFrame({"a": [[1, 2]] * 40}), y, TypeError, "column 'a' holds a list"),
+    ],
+)
+def test_bad_tables_and_labels_are_refused(X, y, error, message):
+    clf = DiverseRuleSetClassifier(random_state=0)
+    with pytest.raises(error, match=message):
+        clf.fit(X, y)
+    assert not hasattr(clf, "rule_set_")
+
+
+def test_a_failed_fit_keeps_the_fit_before_it():
+    clf = fit()
+    before = clf.rule_set_
+    with pytest.raises(ValueError, match="labels"):
+        clf.fit(X, y[:-1])
+    assert clf.rule_set_ is before
+    clf.predict(X)
+
+
+def test_not_fitted():
+    for method in ("predict", "predict_proba", "explain"):
+        with pytest.raises(NotFittedError):
+            getattr(DiverseRuleSetClassifier(), method)(X)
+
+
+@pytest.mark.parametrize("X", [np.zeros((1, 2)), np.array([["a", None]], object), pd.DataFrame({"a": [1]})])
+def test_one_record_gives_a_default_and_no_rules(X):
+    clf = fit(X, ["only"])
+    assert len(clf.rule_set_) == 0
+    assert clf.predict(X).tolist() == ["only"]
+    assert clf.predict_proba(X).tolist() == [[1.0]]
+    assert str(clf.rule_set_) == "   OTHERWISE only (no rule covers 1 of 1 records: 1 only)"
+
+
+def test_one_class_gives_a_default_and_no_rules():
+    clf = fit(y=np.full(40, "same"))
+    assert len(clf.rule_set_) == 0
+    assert set(clf.predict(X)) == {"same"}
+    assert clf.explain(X)["reason"].tolist() == ["no rule covers it: same"] * 40
+    assert metrics.diversity(clf.rule_set_, X) == 1
+
+
+def test_all_missing_and_constant_columns_are_no_obstacle():
+    frame = pd.DataFrame({"gone": [None] * 40, "nan": np.nan, "same": 5, "word": "w", "x": X[:, 0]})
+    clf = fit(frame, (X[:, 0] > 0.5).astype(int))
+    assert clf.rule_set_.columns == ("x",)
+    only = fit(frame[["gone", "nan", "same", "word"]], y)
+    assert len(only.rule_set_) == 0
+    assert set(only.predict(frame)) == {0}
+
+
+def test_records_that_cannot_be_told_apart_get_no_rules():
+    clf = fit(np.repeat([[1.0, 2.0]], 10, axis=0), np.arange(10) % 2)
+    assert len(clf.rule_set_) == 0
+
+
+def test_a_class_of_one_record():
+    clf = fit(X, np.array([1] + [0] * 39))
+    assert set(clf.classes_) == {0, 1}
+    clf.predict(X)
+
+
+def test_identifiers_as_a_column_warn_and_are_bounded():
+    frame = pd.DataFrame({"id": [f"customer {k}" for k in range(100_000)], "x": np.tile(X[:, 0], 2500)})
+    with pytest.warns(UserWarning, match="column 'id' has 100,000 different values"):
+        clf = fit(frame, np.tile(X[:, 0] > 0.5, 2500))
+    assert clf.score(frame.head(100), np.tile(X[:, 0] > 0.5, 2500)[:100]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "'; DROP TABLE x; --",
+        "<script>alert(1)</script>",
+        "__import__('os').system('x')",
+        "{0.__class__}",
+        "%s%n",
+        "a\x00b\x1b[31m",
+    ],
+)
+def test_hostile_names_and_values_are_only_text(name):
+    frame = pd.DataFrame({name: [name, "other"] * 20, "x": X[:, 0]})
+    labels = np.array([name, "other"] * 20, object)
+    clf = fit(frame, labels)
+    assert clf.predict(frame).tolist() == labels.tolist()
+    page = str(clf.rule_set_)
+    assert page.isprintable() or set(page) - {"\n"} == {c for c in page if c.isprintable()}
+
+
+def test_metrics_refuse_what_does_not_fit():
+    clf = fit()
+    with pytest.raises(ValueError, match="X has 40 records but y has 3 labels"):
+        metrics.objective(clf.rule_set_, X, [0, 1, 0], lambda_=1.0)
+    with pytest.raises(ValueError, match="labels that the rule set does not know: 7"):
+        metrics.objective(clf.rule_set_, X, np.full(40, 7), lambda_=1.0)

@@ -1,0 +1,448 @@
+import datetime
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from conftest import make_mixed
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, metrics
+from diverse_rule_sets.classifier import PAPER
+
+iris = load_iris()
+
+
+def fit(X=iris.data, y=iris.target, **params):
+    return DiverseRuleSetClassifier(**({"random_state": 0, "n_candidates": 50} | params)).fit(X, y)
+
+
+# --- scikit-learn ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_every_check_of_scikit_learn_passes():
+    results = check_estimator(DiverseRuleSetClassifier(), on_fail=None)
+    assert len(results) > 50
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+    # The one that may be skipped needs an environment variable that switches SciPy's array API on.
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+def test_pipeline_grid_search_cross_validation_clone():
+    model = make_pipeline(StandardScaler(), DiverseRuleSetClassifier(random_state=0, n_candidates=50))
+    assert cross_val_score(model, iris.data, iris.target, cv=3).mean() > 0.85
+    grid = GridSearchCV(
+        DiverseRuleSetClassifier(random_state=0, n_candidates=30),
+        {"max_rules": [1, 10], "binning": ["uniform", "quantile"]},
+        cv=3,
+        n_jobs=2,
+    ).fit(iris.data, iris.target)
+    assert grid.best_params_["max_rules"] == 10
+    assert clone(grid.best_estimator_).get_params() == grid.best_estimator_.get_params()
+
+
+def test_pickle_and_joblib(tmp_path, mixed):
+    frame, y = mixed
+    clf = fit(frame, y)
+    joblib.dump(clf, tmp_path / "clf.joblib")
+    for copy in (pickle.loads(pickle.dumps(clf)), joblib.load(tmp_path / "clf.joblib")):
+        assert copy.rule_set_ == clf.rule_set_
+        np.testing.assert_array_equal(copy.predict_proba(frame), clf.predict_proba(frame))
+
+
+def test_all_parameters_are_keywords():
+    with pytest.raises(TypeError):
+        DiverseRuleSetClassifier(5)
+    assert set(PAPER) | {"random_state", "n_jobs", "verbose"} == set(DiverseRuleSetClassifier().get_params())
+
+
+def test_as_in_paper():
+    clf = DiverseRuleSetClassifier.as_in_paper(random_state=3, max_rules=7)
+    expected = {
+        "max_rules": 7,
+        "diversity": "strict",
+        "n_candidates": 500,
+        "min_recall_gain": 0.01,
+        "measure": "pairs",
+        "second_pass": True,
+        "binning": "uniform",
+        "n_bins": 5,
+        "conflict": "precision",
+        "default": "least_covered",
+        "random_state": 3,
+        "n_jobs": None,
+        "verbose": 0,
+    }
+    assert clf.get_params() == expected
+
+
+# --- the same rules ----------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_rules_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr("diverse_rule_sets._bitset._WORTH_A_THREAD", 1)
+    X, y = load_breast_cancer(return_X_y=True)
+    one = fit(X, y, n_jobs=1)
+    for n_jobs in (2, 5, -1):
+        other = fit(X, y, n_jobs=n_jobs)
+        assert other.rule_set_ == one.rule_set_
+        assert str(other.rule_set_) == str(one.rule_set_)
+        assert other.objective_ == one.objective_
+    assert fit(X, y, random_state=1).rule_set_ != one.rule_set_
+
+
+def test_same_seed_same_rules_in_threads_at_once():
+    X, y = load_wine(return_X_y=True)
+    alone = str(fit(X, y).rule_set_)
+    many = joblib.Parallel(4, backend="threading")(joblib.delayed(fit)(X, y, n_jobs=2) for _ in range(8))
+    assert {str(clf.rule_set_) for clf in many} == {alone}
+
+
+def test_same_rules_without_the_compiler():
+    script = textwrap.dedent("""
+        from sklearn.datasets import load_iris
+        from diverse_rule_sets import DiverseRuleSetClassifier
+        import numba, sys
+        X, y = load_iris(return_X_y=True)
+        for measure in ("pairs", "triples"):
+            clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20, max_rules=6, measure=measure).fit(X, y)
+            print(numba.config.DISABLE_JIT, file=sys.stderr)
+            print(clf.rule_set_, clf.objective_)
+    """)
+    outputs = []
+    for disabled in ("0", "1"):
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stderr.split() == [disabled] * 2
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert "THEN" in outputs[0]
+
+
+def test_same_rules_from_pandas_polars_arrow_and_arrays():
+    table, y = make_mixed()
+    expected = fit(pd.DataFrame(table), y)
+    assert fit(pl.DataFrame(table), y).rule_set_ == expected.rule_set_
+    assert fit(pl.DataFrame(table).to_arrow(), y).rule_set_ == expected.rule_set_
+    array = np.array([list(row) for row in zip(*table.values(), strict=True)], dtype=object)
+    from_array = fit(array, y)
+    names = dict(zip((f"x{j}" for j in range(len(table))), table, strict=True))
+    for rule, same in zip(from_array.rule_set_, expected.rule_set_, strict=True):
+        assert [names[c.column] for c in rule.conditions] == [c.column for c in same.conditions]
+    np.testing.assert_array_equal(from_array.predict(array), expected.predict(pd.DataFrame(table)))
+
+
+def test_the_order_of_columns_does_not_matter_to_prediction(mixed):
+    frame, y = mixed
+    clf = fit(frame, y)
+    np.testing.assert_array_equal(clf.predict(frame[frame.columns[::-1]]), clf.predict(frame))
+
+
+# --- tables as they come -----------------------------------------------------------------------------------------
+
+
+def test_a_table_of_every_kind_of_column(mixed):
+    frame, y = mixed
+    clf = fit(frame, y, n_candidates=300)
+    assert clf.score(frame, y) > 0.75
+    assert clf.feature_names_in_.tolist() == list(frame.columns)
+    found = {type(c) for rule in clf.rule_set_ for c in rule.conditions}
+    assert found == {Interval, Equals, IsMissing}
+    for rule in clf.rule_set_:  # what the rule says of its training records is true, in raw units
+        covered = rule.covers(frame)
+        assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in ("bad", "good")}
+        assert len({c.column for c in rule.conditions}) == len(rule.conditions)
+
+
+def test_only_columns_that_some_rule_uses_are_needed(mixed):
+    frame, y = mixed
+    clf = fit(frame, y, max_rules=1)
+    used = list(clf.rule_set_.columns)
+    assert 0 < len(used) < frame.shape[1]
+    np.testing.assert_array_equal(clf.predict(frame[used]), clf.predict(frame))
+    with pytest.raises(ValueError, match=f"X has no column {used[0]!r}"):
+        clf.predict(frame.drop(columns=used[0]))
+
+
+def test_unseen_categories_outlying_values_and_gaps_get_an_answer(mixed):
+    frame, y = mixed
+    clf = fit(frame, y)
+    strange = frame.head(3).copy()
+    strange["sex"] = ["X", None, "F"]
+    strange["age"] = [1e9, -1e9, None]
+    strange["size"] = pd.Categorical(["XXL", "S", None])
+    assert set(clf.predict(strange)) <= {"good", "bad"}
+    np.testing.assert_allclose(clf.predict_proba(strange).sum(axis=1), 1)
+
+
+def test_one_record_at_a_time_gives_the_same_answers(mixed):
+    """A single record loses its column types: a gap is a NaN whatever the column was."""
+    frame, y = mixed
+    clf = fit(frame, y)
+    single = [clf.predict(pd.DataFrame([row]))[0] for row in frame.head(40).to_dict("records")]
+    np.testing.assert_array_equal(single, clf.predict(frame.head(40)))
+
+
+def test_a_column_of_another_kind_at_prediction_is_named(mixed):
+    frame, y = mixed
+    clf = fit(frame, y, max_rules=20)
+    assert "sex" in clf.rule_set_.columns
+    with pytest.raises(ValueError, match="column 'sex' holds number values"):
+        clf.predict(frame.assign(sex=1))
+    with pytest.raises(ValueError, match="column 'age' holds text values"):
+        clf.predict(frame.assign(age="old"))
+
+
+def test_integer_column_names():
+    frame = pd.DataFrame(iris.data)
+    clf = fit(frame, iris.target)
+    assert clf.feature_names_in_.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(clf.predict(frame[[3, 2, 1, 0]]), clf.predict(frame))
+    assert "[2] <= " in str(clf.rule_set_)
+
+
+def test_arrays_where_names_were_and_names_where_arrays_were():
+    frame = pd.DataFrame(iris.data, columns=iris.feature_names)
+    with_names, without = fit(frame), fit()
+    assert not hasattr(without, "feature_names_in_")
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(with_names.predict(iris.data), with_names.predict(frame))
+    with pytest.warns(UserWarning, match="has feature names"):
+        np.testing.assert_array_equal(without.predict(frame), without.predict(iris.data))
+    with pytest.raises(ValueError, match="X has 3 features, but DiverseRuleSetClassifier is expecting 4"):
+        without.predict(iris.data[:, :3])
+    with_names.fit(iris.data, iris.target)
+    assert not hasattr(with_names, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["a", "b", "c"])[iris.target],
+        np.array(["a", "b", "c"], object)[iris.target],
+        iris.target,
+        iris.target.astype(object),
+        iris.target.astype(float),
+        iris.target > 0,
+        pd.Series(iris.target > 0, dtype="boolean"),
+        pd.Series(iris.target, dtype="Int64"),
+        pd.Series(np.array(["a", "b", "c"])[iris.target]),
+        pd.Series(np.array(["a", "b", "c"])[iris.target], dtype="string"),
+        pd.Series(np.array(["a", "b", "c"])[iris.target], dtype="category"),
+        pl.Series(np.array(["a", "b", "c"])[iris.target]),
+        pl.Series(np.array(["a", "b", "c"])[iris.target], dtype=pl.Categorical),
+        iris.target.tolist(),
+    ],
+    ids=lambda labels: f"{type(labels).__module__}-{getattr(labels, 'dtype', 'list')}",
+)
+def test_labels_of_any_kind(labels):
+    clf = fit(y=labels)
+    plain = np.asarray(labels)
+    assert set(clf.classes_.tolist()) == set(plain.tolist())
+    assert all(rule.label in clf.classes_.tolist() for rule in clf.rule_set_)
+    assert np.mean(clf.predict(iris.data) == plain) > 0.9
+    assert clf.score(iris.data, plain if plain.dtype != object else plain.tolist()) > 0.9
+    assert clf.predict_proba(iris.data).shape == (150, len(clf.classes_))
+
+
+# --- what is fitted ----------------------------------------------------------------------------------------------
+
+
+def test_fitted_attributes_agree_with_one_another():
+    clf = fit(diversity="permissive")
+    assert clf.lambda_ > 0
+    assert len(clf.history_) == len(clf.rule_set_)
+    total = sum(step["quality"] + clf.lambda_ * step["distance_gain"] for step in clf.history_)
+    np.testing.assert_allclose(clf.objective_, total)
+    np.testing.assert_allclose(
+        clf.objective_, metrics.objective(clf.rule_set_, iris.data, iris.target, lambda_=clf.lambda_)
+    )
+    assert set(clf.history_[0]) == {"label", "quality", "distance_gain", "recall_gain", "pass"}
+    assert clf.history_[0]["distance_gain"] == 0
+    assert sum(clf.rule_set_.class_totals) == 150
+
+
+def test_probabilities_are_the_smoothed_counts_of_the_rule_that_speaks():
+    clf = fit(max_rules=3)
+    speakers = clf.rule_set_.speakers(clf.rule_set_.fires(iris.data))
+    for row, speaker in zip(clf.predict_proba(iris.data), speakers, strict=True):
+        counts = clf.rule_set_.uncovered_counts
+        if speaker >= 0:
+            counts = [count for _, count in clf.rule_set_[int(speaker)].class_counts]
+        np.testing.assert_allclose(row, (np.array(counts) + 3 * np.array([50, 50, 50]) / 150) / (sum(counts) + 3))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_explain(library):
+    frame = library.DataFrame(dict(zip(iris.feature_names, iris.data.T, strict=True)))
+    if library is pd:
+        frame.index = [f"flower {k}" for k in range(150)]
+    clf = fit(frame, iris.target_names[iris.target], max_rules=4)
+    told = clf.explain(frame)
+    assert isinstance(told, library.DataFrame)
+    assert list(told.columns) == ["label", "rule", "fired", "contradiction", "reason"]
+    fired = clf.rule_set_.fires(frame)
+    rows = told.to_dict("records") if library is pd else told.to_dicts()
+    for row, label, covering in zip(rows, clf.predict(frame), fired, strict=True):
+        numbers = (np.flatnonzero(covering) + 1).tolist()
+        assert list(row["fired"]) == numbers
+        assert row["label"] == label
+        if numbers:
+            rule = clf.rule_set_[row["rule"] - 1]
+            assert row["rule"] in numbers
+            assert row["reason"] == str(rule)
+            assert rule.label == label
+        else:
+            assert row["rule"] is None or row["rule"] is pd.NA
+            assert row["reason"] == f"no rule covers it: {clf.rule_set_.default}"
+        assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
+    assert any(not row["fired"] for row in rows)
+    if library is pd:
+        assert told.index.tolist() == frame.index.tolist()
+
+
+def test_explain_of_an_array_is_a_frame():
+    assert isinstance(fit().explain(iris.data[:2]), pd.DataFrame)
+
+
+def test_contradictions_are_shown():
+    clf = fit(diversity="none", max_rules=30, n_candidates=200, min_recall_gain=0.0)
+    told = clf.explain(iris.data)
+    assert (told["fired"].map(len) > 1).any()
+
+
+def test_default_of_uncovered_records():
+    everything = {"max_rules": 0}
+    assert fit(y=["b"] * 100 + ["a"] * 50, **everything).predict(iris.data).tolist() == ["b"] * 150
+    assert fit(default=2, **everything).predict(iris.data[:1]).tolist() == [2]
+    assert fit(default=np.int64(1), **everything).predict(iris.data[:1]).tolist() == [1]
+    least = fit(default="least_covered", max_rules=2)
+    named = {rule.label for rule in least.rule_set_}
+    assert least.rule_set_.default not in named
+    with pytest.raises(
+        ValueError, match=r"default must be 'least_covered' or 'majority' or one of the labels \[0, 1, 2\], got 7"
+    ):
+        fit(default=7)
+
+
+@pytest.mark.parametrize("conflict", ["precision", "smoothed", "vote", max])
+def test_conflict_reaches_the_rule_set(conflict):
+    chosen = (lambda rules: rules[0]) if callable(conflict) else conflict
+    assert fit(conflict=chosen).rule_set_.conflict == chosen
+
+
+def test_diversity_lowers_overlap():
+    X, y = load_wine(return_X_y=True)
+    strict, none = (fit(X, y, diversity=mode, min_recall_gain=0.0, max_rules=20) for mode in ("strict", "none"))
+    assert metrics.overlap(strict.rule_set_, X) < metrics.overlap(none.rule_set_, X) / 2
+
+
+def test_binning_reaches_the_conditions():
+    clf = fit(binning={"x2": [2.5, 4.9], "x3": "quantile"})
+    bounds = {
+        b for r in clf.rule_set_ for c in r.conditions if c.column == "x2" for b in (c.low, c.high) if b is not None
+    }
+    assert bounds == {2.5, 4.9}
+
+
+def test_dates_in_rules():
+    days = pd.date_range("2020-01-01", periods=300)
+    y = np.where(days < pd.Timestamp("2020-04-01"), "before", "after")
+    clf = fit(pd.DataFrame({"day": days}), y, binning={"day": [datetime.date(2020, 3, 31)]})
+    assert clf.score(pd.DataFrame({"day": days}), y) == 1
+    assert "day <= 2020-03-31" in str(clf.rule_set_)
+
+
+# --- while it runs -----------------------------------------------------------------------------------------------
+
+
+def test_verbose_shows_rules_and_coverage(capsys):
+    fit(verbose=2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("first pass: 1 rules cover 3")
+    assert any(line.startswith("second pass: ") for line in lines)
+    assert " rules cover " in lines[-1]
+    fit(verbose=0)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_verbose_on_a_terminal_keeps_one_line(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("diverse_rule_sets._progress.time.monotonic", lambda: next(ticks))
+    fit(verbose=1)
+    assert screen.getvalue().count("\n") == 1
+    assert screen.getvalue().count("\r") > 3
+
+
+def test_an_interrupted_fit_leaves_everything_as_it_was(monkeypatch):
+    clf = fit()
+    before, state = iris.data.copy(), dict(vars(clf))
+    calls = []
+
+    def interrupt(*_):
+        calls.append(1)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("diverse_rule_sets._progress.Progress.report", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        clf.set_params(max_rules=3).fit(iris.data, iris.target)
+    assert vars(clf) == state | {"max_rules": 3}
+    np.testing.assert_array_equal(iris.data, before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send to a child")
+def test_ctrl_c_stops_a_long_fit_at_once():
+    script = textwrap.dedent("""
+        import numpy as np
+        from diverse_rule_sets import DiverseRuleSetClassifier
+        X = np.random.default_rng(0).random((200_000, 20))
+        y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.8).astype(int)
+        try:
+            DiverseRuleSetClassifier(random_state=0, n_candidates=20_000, min_recall_gain=0, n_jobs=2, verbose=2).fit(X, y)
+        except KeyboardInterrupt:
+            print("stopped", X.sum() == np.random.default_rng(0).random((200_000, 20)).sum())
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert "1 rules cover" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, _ = process.communicate(timeout=60)
+    assert out.split() == ["stopped", "True"]
+    assert time.monotonic() - start < 30
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_held_out_accuracy_is_far_above_that_of_one_label(load):
+    X, y = load(return_X_y=True)
+    scores = []
+    for seed in range(3):
+        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
+        scores.append(fit(X_train, y_train, n_candidates=200, random_state=seed).score(X_test, y_test))
+    assert np.mean(scores) > np.bincount(y).max() / y.size + 0.2

@@ -1,0 +1,62 @@
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diverse_rule_sets import diversify
+
+
+def random_pool(seed, n):
+    """Qualities, and Jaccard distances between random covers, many of them equal or alike."""
+    rng = np.random.default_rng(seed)
+    covers = [frozenset(np.flatnonzero(rng.random(15) < rng.choice([0.1, 0.3, 0.6])).tolist()) for _ in range(n)]
+    covers += covers[: n // 4]
+    qualities = rng.choice([0.0, 1.0, rng.random(), 5 * rng.random()], len(covers))
+    distance = np.array([[naive.jaccard_distance(a, b) for b in covers] for a in covers])
+    return qualities, distance
+
+
+def run(qualities, distance, lambda_, k):
+    return diversify.greedy(qualities, lambda_, k, lambda some, others: distance[np.ix_(some, others)])
+
+
+@pytest.mark.parametrize("batch", [1, 3, 512])
+@pytest.mark.parametrize("lambda_", [0.0, 0.3, 4.0])
+def test_lazy_greedy_chooses_what_the_eager_one_does(lambda_, batch, monkeypatch):
+    monkeypatch.setattr(diversify, "_BATCH", batch)
+    for seed in range(40):
+        qualities, distance = random_pool(seed, 20)
+        choice = run(qualities, distance, lambda_, 8)
+        assert choice.chosen == naive.greedy(qualities.tolist(), distance.tolist(), lambda_, 8)
+        value = diversify.objective(qualities[choice.chosen], np.array(choice.distance_gains), lambda_)
+        np.testing.assert_allclose(value, naive.value(choice.chosen, qualities, distance, lambda_))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5), st.floats(0, 10))
+def test_greedy_has_at_least_half_of_the_optimum(seed, k, lambda_):
+    qualities, distance = random_pool(seed, 7)
+    chosen = run(qualities, distance, lambda_, k).chosen
+    assert len(set(chosen)) == k
+    best = naive.best_value(qualities, distance, lambda_, k)
+    assert naive.value(chosen, qualities, distance, lambda_) >= best / 2 - 1e-9
+
+
+def test_few_distances_are_asked_for():
+    """Candidates of low quality need no distance while better ones are free."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    asked = 0
+
+    def distances(some, others):
+        nonlocal asked
+        asked += len(some) * len(others)
+        return np.ones((len(some), len(others)))
+
+    diversify.greedy(rng.pareto(1.5, n), 5.0, 20, distances)
+    assert asked < n * 20 / 5
+
+
+def test_more_rules_than_candidates_gives_all_candidates():
+    qualities, distance = random_pool(0, 4)
+    assert sorted(run(qualities, distance, 1.0, 99).chosen) == list(range(qualities.size))

@@ -1,0 +1,107 @@
+import naive
+import numpy as np
+import pytest
+
+from diverse_rule_sets import _bitset, search
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.samplers import RejectionSampler
+
+
+def random_data(seed, n=60, n_items=9, n_classes=3):
+    rng = np.random.default_rng(seed)
+    items = rng.random((n, n_items)) < 0.45
+    y = (items[:, 0].astype(int) + (items[:, 1] & items[:, 2]) + (rng.random(n) < 0.1)) % n_classes
+    y[:n_classes] = np.arange(n_classes)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
+    return items, y, backend
+
+
+def settings(**changes):
+    values = {"n_candidates": 12, "max_rules": 6, "min_recall_gain": 0.05, "diversity": "strict", "second_pass": True}
+    return search.Settings(**(values | changes))
+
+
+def run(backend, seed=0, **changes):
+    reports = []
+    found = search.search(
+        backend,
+        RejectionSampler(backend),
+        settings(**changes),
+        np.random.default_rng(seed),
+        lambda *r: reports.append(r),
+    )
+    return found, reports
+
+
+@pytest.mark.parametrize("second_pass", [False, True])
+@pytest.mark.parametrize("diversity", ["strict", "permissive", "none"])
+def test_the_search_is_the_papers_algorithm(diversity, second_pass):
+    """The same candidates through the slow literal Algorithm 2 give the same rules, in the same order."""
+    for seed in range(12):
+        items, y, backend = random_data(seed)
+        rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
+
+        def draw(label, covered, rng=rng, sampler=sampler, n=len(y)):
+            flags = np.isin(np.arange(n), list(covered))
+            return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
+
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        expected, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 6, 0.05, diversity, second_pass)
+        found, _ = run(backend, seed, diversity=diversity, second_pass=second_pass)
+        assert [(step.body, step.label) for step in found.steps] == expected
+        np.testing.assert_allclose(found.lambda_, lambda_)
+        np.testing.assert_allclose(found.objective, naive.objective(expected, records, y.tolist(), lambda_))
+
+
+def test_what_is_recorded_of_each_rule():
+    items, y, backend = random_data(1)
+    records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+    found, reports = run(backend)
+    covered = set()
+    for step, before in zip(found.steps, range(len(found.steps)), strict=True):
+        cover = naive.cover(step.body, records)
+        earlier = [naive.cover(s.body, records) for s in found.steps[:before]]
+        np.testing.assert_allclose(step.distance_gain, sum(naive.jaccard_distance(cover, c) for c in earlier))
+        np.testing.assert_allclose(step.quality, naive.quality((step.body, step.label), records, y.tolist()))
+        np.testing.assert_allclose(
+            step.recall_gain, sum(y[i] == step.label for i in cover - covered) / (y == step.label).sum()
+        )
+        assert step.class_counts.tolist() == [sum(y[i] == c for i in cover) for c in range(3)]
+        covered |= cover
+    assert set(np.flatnonzero(backend.flags(found.covered))) == covered
+    assert {stage for stage, _, _ in reports} == {"first pass", "second pass"}
+
+
+def test_the_second_pass_never_lowers_the_objective():
+    better = 0
+    for seed in range(30):
+        _, _, backend = random_data(seed)
+        first, _ = run(backend, seed, second_pass=False)
+        both, _ = run(backend, seed)
+        assert len(both.steps) == len(first.steps)
+        assert both.objective >= first.objective
+        assert both.pass_ == 1 + (both.objective > first.objective)
+        better += both.objective > first.objective
+    assert better > 10
+
+
+def test_limits():
+    _, _, backend = random_data(2)
+    assert len(run(backend, max_rules=2)[0].steps) == 2
+    assert run(backend, max_rules=0)[0].steps == []
+    assert run(backend, min_recall_gain=1.0)[0].steps == []
+    for step in run(backend, min_recall_gain=0.2, second_pass=False)[0].steps:
+        assert step.recall_gain > 0.2
+
+
+def test_diversity_as_a_number_is_lambda():
+    _, _, backend = random_data(3)
+    assert run(backend, diversity=2.5)[0].lambda_ == 2.5
+    bodies = [[step.body for step in run(backend, diversity=weight)[0].steps] for weight in (2.5, 0.0)]
+    assert bodies[0] != bodies[1]
+
+
+def test_no_items_gives_no_rules():
+    backend = LocalBackend(np.zeros((0, 1), np.uint64), np.array([0, 1, 0]), 2)
+    found, _ = run(backend)
+    assert (found.steps, found.lambda_, found.objective) == ([], 0.0, 0.0)
