@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import make_mixed
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -21,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from conftest import make_mixed
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, metrics
 from diverse_rule_sets.classifier import PAPER
 
@@ -422,7 +422,8 @@ def test_ctrl_c_stops_a_long_fit_at_once():
         X = np.random.default_rng(0).random((200_000, 20))
         y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.8).astype(int)
         try:
-            DiverseRuleSetClassifier(random_state=0, n_candidates=20_000, min_recall_gain=0, n_jobs=2, verbose=2).fit(X, y)
+            clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20_000, min_recall_gain=0, n_jobs=2, verbose=2)
+            clf.fit(X, y)
         except KeyboardInterrupt:
             print("stopped", X.sum() == np.random.default_rng(0).random((200_000, 20)).sum())
     """)

@@ -139,7 +139,7 @@ def test_dates_are_cut_and_rounded():
 def test_many_categories_are_bounded_with_a_warning():
     values = [f"id {k}" for k in range(100_000)] + ["often"] * 5
     with pytest.warns(UserWarning, match=r"column 'customer' has 100,001 different values.*256 most frequent"):
-        names, bits = encoded(pd.DataFrame({"customer": values}))
+        names, _ = encoded(pd.DataFrame({"customer": values}))
     assert len(names) == 256
     assert 'customer = "often"' in names
 

@@ -1,10 +1,10 @@
 import itertools
 
-import naive
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive
 from diverse_rule_sets.measures import jaccard_distance, quality
 
 covers = st.frozensets(st.integers(0, 12))

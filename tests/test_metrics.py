@@ -1,11 +1,11 @@
 import itertools
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive
 from diverse_rule_sets import Interval, Rule, RuleSet, metrics
 
 

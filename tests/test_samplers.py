@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-import naive
 import numpy as np
 import pytest
 from scipy import stats
 
+import naive
 from diverse_rule_sets import sample_rules
 from diverse_rule_sets.samplers import _enumeration
 
@@ -85,8 +85,8 @@ def test_a_wrong_law_would_be_noticed():
     assert p_value(drawn, naive.law(records, y, True, covered, "triples", 1.0)) > 1e-3
     assert p_value(drawn, naive.law(records, y, True, covered, "triples", 0.7)) < 1e-6
     assert p_value(drawn, naive.law(records, y, True, covered, "pairs", 1.0)) < 1e-6
-    # {0, 1} escapes x- = {0, 2} by item 1 and xu = {1, 2} by item 0; Algorithm 1 never gives it, as no item of x+ = {0, 1}
-    # is in neither of the two.
+    # {0, 1} escapes x- = {0, 2} by item 1 and xu = {1, 2} by item 0; Algorithm 1 never gives it, as no item of
+    # x+ = {0, 1} is in neither of the two.
     assert (0, 1) in drawn
 
 

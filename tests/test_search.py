@@ -1,7 +1,7 @@
-import naive
 import numpy as np
 import pytest
 
+import naive
 from diverse_rule_sets import _bitset, search
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.samplers import RejectionSampler
@@ -41,7 +41,7 @@ def test_the_search_is_the_papers_algorithm(diversity, second_pass):
         items, y, backend = random_data(seed)
         rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
 
-        def draw(label, covered, rng=rng, sampler=sampler, n=len(y)):
+        def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
             flags = np.isin(np.arange(n), list(covered))
             return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
 

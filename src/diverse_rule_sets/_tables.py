@@ -161,13 +161,13 @@ def _floats(series: Any) -> NDArray[np.float64]:
         values = np.array([np.nan if _is_missing(v) else float(v) for v in values])
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    return np.asarray(values, dtype=np.float64)
+    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
     """Give a column of a numpy array its kind."""
     if values.dtype.kind in "fiu":
-        return Column(name, NUMBER, np.asarray(values, dtype=np.float64))
+        return Column(name, NUMBER, np.ascontiguousarray(values, dtype=np.float64))  # a strided one is read slowly
     if values.dtype.kind == "b":
         return Column(name, BOOLEAN, values.astype(np.int32), (False, True))
     if values.dtype.kind == "M":

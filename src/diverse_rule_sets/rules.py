@@ -340,6 +340,7 @@ class RuleSet:
         uncovered = tuple(zip(self.classes, self.uncovered_counts, strict=True))
         n_uncovered = sum(self.uncovered_counts)
         rest = f"no rule covers {n_uncovered:,} of {total:,} records{_tally(uncovered)}"
+        rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
         pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
         if len(self.rules) > 1:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
