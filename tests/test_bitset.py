@@ -65,6 +65,9 @@ def test_lists_take_join_and_drop_like_python_lists(lists, data):
     assert [list(one) for one in Lists.joined([made, made]).tuples()] == lists + lists
     chosen = data.draw(st.lists(st.integers(0, len(lists) - 1))) if lists else []
     assert [list(one) for one in made.take(np.array(chosen, np.int64)).tuples()] == [lists[j] for j in chosen]
+    if lists:
+        expected = [lists[j] == lists[0] for j in chosen]
+        assert made.equal_to(made.one(0), np.array(chosen, np.int64)).tolist() == expected
     kept = made.members % 2 == 0
     assert [list(one) for one in made.keep_members(kept).tuples()] == [[i for i in one if i % 2 == 0] for one in lists]
 

@@ -73,11 +73,18 @@ class Lists(NamedTuple):
 
     def take(self, chosen: Integers) -> Lists:
         """Return the chosen lists, in that order."""
-        lengths = self.lengths[chosen]
+        lengths = self.starts[chosen + 1] - self.starts[chosen]
         starts = np.zeros(chosen.size + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         positions = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
         return Lists(starts, self.members[positions])
+
+    def equal_to(self, members: NDArray[np.int32], among: Integers) -> Flags:
+        """Tell which of the lists named are exactly these members."""
+        equal = self.starts[among + 1] - self.starts[among] == members.size
+        same_length = self.starts[among[equal]]
+        equal[equal] = (self.members[same_length[:, None] + np.arange(members.size)] == members).all(axis=1)
+        return equal
 
     def keep_members(self, kept: Flags) -> Lists:
         """Drop the members whose flag is unset; the lists stay, some perhaps empty."""

@@ -9,7 +9,7 @@ and reaches at least half of the optimum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def greedy(
     lambda_: float,
     k: int,
     distances: Distances,
-    on_choice: Callable[[int], None] | None = None,
+    on_choice: Callable[[int], Integers] | None = None,
 ) -> Choice:
     """Choose up to k candidates by the non-oblivious greedy, asking for as few distances as it can.
 
@@ -59,48 +59,65 @@ def greedy(
     lambda_ : weight of the distances, not negative
     k : how many to choose
     distances : function of (candidates, chosen ones) that returns a matrix of distances, each in [0, 1]
-    on_choice : called with each chosen candidate as soon as it is chosen
+    on_choice : called with each chosen candidate as soon as it is chosen; returns the candidates that leave with
+        it, such as copies of it
     """
-    n = qualities.size
-    half = 0.5 * qualities
-    sums = np.zeros(n)  # distance to chosen[:seen], per candidate
-    seen = np.zeros(n, np.int64)
-    free = np.ones(n, np.bool_)
+    pool = _Pool(qualities, lambda_, distances)
     choice = Choice([], [])
-    for _ in range(min(k, n)):
-        best = _next(half, lambda_, sums, seen, free, choice.chosen, distances)
-        choice.distance_gains.append(float(sums[best]))
+    while len(choice.chosen) < k:
+        best = pool.best(choice.chosen)
+        if best is None:
+            break
+        choice.distance_gains.append(float(pool.sums[best]))
         choice.chosen.append(best)
-        free[best] = False
+        pool.remove(best)
         if on_choice is not None:
-            on_choice(best)
+            pool.remove(on_choice(best))
     return choice
 
 
-def _next(
-    half: Floats,
-    lambda_: float,
-    sums: Floats,
-    seen: Integers,
-    free: NDArray[np.bool_],
-    chosen: list[int],
-    distances: Distances,
-) -> int:
-    """Bring the promising candidates up to date until one is known to be the best."""
-    while True:
-        behind = len(chosen) - seen
-        bound = np.where(free, half + lambda_ * (sums + behind), -np.inf)
-        exact = np.where(behind == 0, bound, -np.inf)
-        best = int(np.argmax(exact))
-        # Rounding may put a bound a hair below what it bounds.
-        reach = exact[best] - 1e-9 * abs(exact[best])
-        stale = np.flatnonzero((behind > 0) & (bound >= reach) & free)
-        if stale.size == 0:
-            return best
-        if stale.size > _BATCH:
-            stale = np.sort(stale[np.argpartition(-bound[stale], _BATCH - 1)[:_BATCH]])
-        for position in np.unique(seen[stale]).tolist():
-            late = stale[seen[stale] == position]
-            for column in distances(late, chosen[position:]).T:  # one by one: sums in order of choice
-                sums[late] += column
-            seen[late] = len(chosen)
+class _Pool:
+    """Candidates, each compared with the first ``seen`` of the chosen ones."""
+
+    def __init__(self, qualities: Floats, lambda_: float, distances: Distances) -> None:
+        self._half = 0.5 * qualities
+        self._lambda = lambda_
+        self._distances = distances
+        self._seen = np.zeros(qualities.size, np.int64)
+        self.sums = np.zeros(qualities.size)  # distances to chosen[:seen]
+        # Upper bound of the score, less lambda for every chosen one: it stays true as more are chosen.
+        self._bound = self._half.copy()
+
+    def remove(self, gone: Any) -> None:
+        """Take candidates out."""
+        self._bound[gone] = -np.inf
+
+    def best(self, chosen: list[int]) -> int | None:
+        """Bring the promising candidates up to date until the best is known; None if none is left."""
+        while True:
+            top = self._bound.max(initial=-np.inf)
+            if top == -np.inf:
+                return None
+            # Rounding may put a bound a hair below what it bounds.
+            slack = 1e-9 * (1.0 + abs(top) + self._lambda * len(chosen))
+            leaders = np.flatnonzero(self._bound >= top - slack)
+            if (self._seen[leaders] == len(chosen)).all():
+                scores = self._half[leaders] + self._lambda * self.sums[leaders]
+                return int(leaders[np.argmax(scores)])
+            self._update(self._stale(leaders, chosen), chosen)
+
+    def _stale(self, leaders: Integers, chosen: list[int]) -> Integers:
+        """Return the candidates to compare next: the leaders, and those close behind."""
+        if leaders.size < _BATCH < self._bound.size:
+            cut = np.partition(self._bound, -_BATCH)[-_BATCH]
+            leaders = np.flatnonzero(self._bound >= max(cut, np.finfo(float).min))
+        return leaders[self._seen[leaders] < len(chosen)]
+
+    def _update(self, stale: Integers, chosen: list[int]) -> None:
+        """Compare candidates with the chosen ones that they have not been compared with."""
+        for position in np.unique(self._seen[stale]).tolist():
+            late = stale[self._seen[stale] == position]
+            for column in self._distances(late, chosen[position:]).T:  # one by one: sums in order of choice
+                self.sums[late] += column
+            self._seen[late] = len(chosen)
+        self._bound[stale] = self._half[stale] + self._lambda * (self.sums[stale] - len(chosen))

@@ -102,14 +102,8 @@ class _Pool:
         self.class_counts.append(class_counts)
 
     def joined(self) -> tuple[Lists, Integers, Integers]:
-        """Return all distinct candidates, in the order in which they were first drawn."""
-        bodies, labels = Lists.joined(self.bodies), np.concatenate(self.labels)
-        first: dict[bytes, int] = {}
-        flat, starts = bodies.members.tobytes(), (bodies.starts * bodies.members.itemsize).tolist()
-        for j, (begin, end, label) in enumerate(zip(starts, starts[1:], labels.tolist(), strict=False)):
-            first.setdefault(flat[begin:end] + label.to_bytes(4, "little"), j)
-        kept = np.fromiter(first.values(), np.int64, len(first))
-        return bodies.take(kept), labels[kept], np.concatenate(self.class_counts)[kept]
+        """Return all candidates, copies included, in the order in which they were drawn."""
+        return Lists.joined(self.bodies), np.concatenate(self.labels), np.concatenate(self.class_counts)
 
 
 class _Chosen:
@@ -205,9 +199,12 @@ def _second_pass(
         shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
         return jaccard_distance(shared, sizes[candidates][:, None], sizes[others])
 
-    def on_choice(candidate: int) -> None:
-        covers[candidate] = backend.cover(bodies.one(candidate))
+    def on_choice(candidate: int) -> Integers:
+        body = bodies.one(candidate)
+        covers[candidate] = backend.cover(body)
         report("second pass", len(covers), np.bitwise_or.reduce(list(covers.values())))
+        alike = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
+        return alike[bodies.equal_to(body, alike)]
 
     choice = diversify.greedy(qualities, lambda_, k, distances, on_choice)
     chosen = _Chosen(backend)
