@@ -225,7 +225,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         labels = [rule.label for rule in rules]
         groups = [np.flatnonzero(row) for row in fired]
         columns = {
-            "label": self.classes_[self.rule_set_.answers(table)].tolist(),
+            "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
             "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
             "fired": [(group + 1).tolist() for group in groups],
             "contradiction": [len({labels[j] for j in group}) > 1 for group in groups],

@@ -268,7 +268,7 @@ class RuleSet:
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
-        return self._answers(self.speakers(self.fires(X)))
+        return self.said_by(self.speakers(self.fires(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return each record's label: that of the rule that speaks, or the default."""
@@ -286,7 +286,8 @@ class RuleSet:
         counts = np.vstack([self._counts(), np.array([self.uncovered_counts], np.float64)])
         return self._smooth(counts)[self.speakers(self.fires(X))]
 
-    def _answers(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position in ``classes`` of what each speaker says; -1 is the default."""
         labels = [self.classes.index(rule.label) for rule in self.rules]
         return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
 
