@@ -5,6 +5,18 @@ A record is a frozenset of items, a body a tuple of items, a rule a pair (body, 
 
 import itertools
 import math
+from fractions import Fraction
+
+
+def shortest_number(edge, low, high):
+    """The nearest to the edge among the multiples of the largest power of ten that has any in [low, high)."""
+    for place in range(12, -12, -1):
+        unit = Fraction(10) ** place
+        near = range(math.floor(Fraction(low) / unit) - 1, math.ceil(Fraction(high) / unit) + 2)
+        inside = [k * unit for k in near if low <= float(k * unit) < high]
+        if inside:
+            return float(min(inside, key=lambda number: abs(number - Fraction(edge))))
+    raise ValueError("closer than this oracle looks")
 
 
 def covers(body, record):
@@ -86,9 +98,10 @@ def value(chosen, qualities, distance, lambda_):
 
 def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, second_pass):
     """Algorithm 2. ``draw(label, covered)`` returns candidate bodies; covered is a set of record numbers."""
-    presample = [(b, c) for c in range(n_classes) for b in draw(c, frozenset())]
-    qualities = [quality(rule, records, y) for rule in presample]
-    lambda_ = {"strict": max(qualities), "permissive": sum(qualities) / len(qualities), "none": 0.0}[mode]
+    lambda_ = 0.0
+    if mode != "none":
+        qualities = [quality((b, c), records, y) for c in range(n_classes) for b in draw(c, frozenset())]
+        lambda_ = max(qualities) if mode == "strict" else sum(qualities) / len(qualities)
     chosen, pool, rotation = [], [], list(range(n_classes))
     while rotation and len(chosen) < max_rules:
         covered = frozenset().union(*(cover(b, records) for b, _ in chosen))

@@ -1,5 +1,7 @@
 """Bad input: an error that names the argument, the value and what was expected; nothing lost."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -33,7 +35,7 @@ def fit(X=X, y=y, **params):
             ValueError,
             "diversity must be one of 'none', 'permissive', 'strict', or a number, got 'much'",
         ),
-        ({"diversity": -1}, ValueError, "diversity must be a number at least 0, got -1"),
+        ({"diversity": -1}, ValueError, "diversity must be a number at least 0 and at most 1e.09, got -1"),
         ({"diversity": float("inf")}, ValueError, "diversity must be a number"),
         ({"diversity": None}, TypeError, "diversity must be a number"),
         ({"measure": "quads"}, ValueError, "measure must be one of 'pairs', 'triples', got 'quads'"),
@@ -44,6 +46,12 @@ def fit(X=X, y=y, **params):
             "binning must be one of 'uniform', 'quantile', or a dict of columns, got 'tree'",
         ),
         ({"binning": {"x0": "tree"}}, ValueError, "binning.'x0'. must be one of"),
+        (
+            {"binning": {"x0": 5}},
+            ValueError,
+            "binning.'x0'. must be one of 'uniform', 'quantile', or a list of edges, got 5",
+        ),
+        ({"binning": {"x0": None}}, ValueError, "binning.'x0'. must be one of"),
         ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
         ({"conflict": "loudest"}, ValueError, "conflict must be one of 'precision', 'smoothed', 'vote', or a function"),
         ({"default": "nobody"}, ValueError, "default must be"),
@@ -77,6 +85,10 @@ def test_a_parameter_out_of_range_is_named(params, error, message):
         (X, np.where(y, 1.0, np.inf), ValueError, "y contains infinity"),
         (X, pd.to_datetime([None, "2020-01-01"] * 20), ValueError, "missing labels"),
         (X, np.linspace(0.1, 0.9, 40), ValueError, "Unknown label type"),
+        (X, [1, "a"] * 20, ValueError, "y holds labels of kind number and string"),
+        (X, np.array([1, "a"] * 20, object), ValueError, "y holds labels of kind number and string"),
+        (X, np.array([True, 1] * 20, object), ValueError, "y holds labels of kind boolean and number"),
+        (X, np.array([datetime.date(2020, 1, 1)] * 40, object), ValueError, "y holds labels of kind date"),
         (X, np.zeros((40, 2)), ValueError, "y should be a 1d array"),
         (scipy.sparse.csr_array(X), y, TypeError, "Sparse data was passed"),
         (X.astype(complex), y, ValueError, "Complex data not supported"),
@@ -90,6 +102,12 @@ def test_bad_tables_and_labels_are_refused(X, y, error, message):
     with pytest.raises(error, match=message):
         clf.fit(X, y)
     assert not hasattr(clf, "rule_set_")
+
+
+def test_a_bad_default_is_refused_before_the_search(monkeypatch):
+    monkeypatch.setattr("diverse_rule_sets.classifier.search", lambda *_: pytest.fail("searched"))
+    with pytest.raises(ValueError, match="default must be"):
+        fit(default="nobody")
 
 
 def test_a_failed_fit_keeps_the_fit_before_it():

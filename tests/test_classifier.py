@@ -1,3 +1,4 @@
+import dataclasses
 import datetime
 import io
 import os
@@ -12,6 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -21,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from conftest import make_mixed
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, metrics
 from diverse_rule_sets.classifier import PAPER
 
 iris = load_iris()
@@ -289,6 +291,24 @@ def test_probabilities_are_the_smoothed_counts_of_the_rule_that_speaks():
         np.testing.assert_allclose(row, (np.array(counts) + 3 * np.array([50, 50, 50]) / 150) / (sum(counts) + 3))
 
 
+def test_explain_of_an_arrow_table_is_one():
+    frame = pl.DataFrame(dict(zip("abcd", iris.data.T, strict=True)))
+    told = fit(frame, iris.target, max_rules=2).explain(frame.to_arrow())
+    assert isinstance(told, pa.Table)
+    assert told.num_rows == 150
+
+
+def test_a_column_of_strings_and_numbers_is_judged_value_by_value():
+    """A batch may hold only one of the kinds that training had."""
+    column = ["A1", 7, "B2", 7, "A1", 7, None, "B2"] * 10
+    frame = pd.DataFrame({"code": pd.Series(column, dtype=object)})
+    y = np.array([str(v) for v in column], object)
+    clf = fit(frame, y)
+    assert clf.predict(frame).tolist() == y.tolist()
+    for rows in ([0], [1], [0, 2], [1, 3], [6], [0, 1, 6]):
+        assert clf.predict(frame.iloc[rows]).tolist() == y[rows].tolist()
+
+
 @pytest.mark.parametrize("library", [pd, pl])
 def test_explain(library):
     frame = library.DataFrame(dict(zip(iris.feature_names, iris.data.T, strict=True)))
@@ -323,9 +343,12 @@ def test_explain_of_an_array_is_a_frame():
 
 
 def test_contradictions_are_shown():
-    clf = fit(diversity="none", max_rules=30, n_candidates=200, min_recall_gain=0.0)
-    told = clf.explain(iris.data)
-    assert (told["fired"].map(len) > 1).any()
+    clf = fit(max_rules=0)
+    rules = [Rule((Interval("x0", low),), label, ((label, 1),)) for low, label in ((1, 0), (2, 0), (3, 2))]
+    clf.rule_set_ = dataclasses.replace(clf.rule_set_, rules=tuple(rules))
+    told = clf.explain(np.array([[0.0], [1.5], [2.5], [3.5]]) * np.ones(4))
+    assert told["fired"].tolist() == [[], [1], [1, 2], [1, 2, 3]]
+    assert told["contradiction"].tolist() == [False, False, False, True]
 
 
 def test_default_of_uncovered_records():
@@ -409,8 +432,8 @@ def test_an_interrupted_fit_leaves_everything_as_it_was(monkeypatch):
 
     monkeypatch.setattr("diverse_rule_sets._progress.Progress.report", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        clf.set_params(max_rules=3).fit(iris.data, iris.target)
-    assert vars(clf) == state | {"max_rules": 3}
+        clf.set_params(max_rules=3, verbose=1).fit(iris.data, iris.target)
+    assert vars(clf) == state | {"max_rules": 3, "verbose": 1}
     np.testing.assert_array_equal(iris.data, before)
 
 

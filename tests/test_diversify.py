@@ -60,3 +60,25 @@ def test_few_distances_are_asked_for():
 def test_more_rules_than_candidates_gives_all_candidates():
     qualities, distance = random_pool(0, 4)
     assert sorted(run(qualities, distance, 1.0, 99).chosen) == list(range(qualities.size))
+
+
+@pytest.mark.parametrize("batch", [1, 3, 512])
+def test_the_next_candidate_is_the_eager_one(batch, monkeypatch):
+    monkeypatch.setattr(diversify, "_BATCH", batch)
+    for seed in range(60):
+        qualities, distance = random_pool(seed, 20)
+        chosen = list(range(seed % 6))
+        lambda_ = [0.0, 0.3, 4.0][seed % 3]
+        sums = distance[:, chosen].sum(axis=1)
+        best, best_sum = diversify.best_candidate(qualities, lambda_, len(chosen), lambda some, sums=sums: sums[some])
+        assert best == int(np.argmax(0.5 * qualities + lambda_ * sums))
+        assert best_sum == sums[best]
+
+
+def test_sums_of_distances_are_made_from_left_to_right():
+    distances = np.random.default_rng(0).random((50, 30))
+    expected = np.zeros(50)
+    for column in distances.T:
+        expected += column
+    np.testing.assert_array_equal(diversify.added_up(distances), expected)
+    assert diversify.added_up(np.zeros((3, 0))).tolist() == [0, 0, 0]

@@ -1,4 +1,5 @@
 import datetime
+import decimal
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import naive
 from diverse_rule_sets import encoding
 from diverse_rule_sets._bitset import unpack
 from diverse_rule_sets._tables import as_table
@@ -39,9 +41,36 @@ def test_shortest_number_separates_as_the_edge_does(a, b, where):
     low, high = min(a, b), max(a, b)
     assume(low < high)
     edge = min(max(low + (high / 2 - low / 2) * 2 * where, low), np.nextafter(high, -np.inf))
-    short = shortest_number(edge, low, high)
-    assert low <= short < high
-    assert len(repr(short)) <= max(len(repr(low)), len(repr(edge)), 24)
+    assert low <= shortest_number(edge, low, high) < high
+
+
+@given(st.floats(-1e4, 1e4), st.floats(1e-4, 1e3), st.floats(0, 0.999))
+def test_shortest_number_equals_the_oracle(low, width, where):
+    high = low + width
+    edge = low + width * where
+    assume(low <= edge < high)
+    got, ref = shortest_number(edge, low, high), naive.shortest_number(edge, low, high)
+    assert got == ref or abs(got - edge) == pytest.approx(abs(ref - edge), rel=1e-9)  # as near on the other side
+    assert len(repr(got)) <= len(repr(ref)) + 1
+
+
+def test_shortest_number_does_not_depend_on_the_callers_decimal_context():
+    with decimal.localcontext() as context:
+        context.traps[decimal.Inexact] = True
+        context.prec = 3
+        assert shortest_number(0.58, 0.55, 0.6) == 0.58
+
+
+@pytest.mark.parametrize("binning", ["uniform", "quantile"])
+@pytest.mark.parametrize(
+    "values", [[0, 0, 0, 1, 1, 1], [1.0, np.nextafter(1, 2)], [1, 2, 3, 9, 9, 9, 9], [5e-324, 0.0]]
+)
+def test_outer_intervals_are_open(values, binning):
+    """Values beyond the range of training belong to the outer bins."""
+    table = as_table(np.array(values, float)[:, None])
+    conditions = encode(table, binning, 5).conditions
+    beyond = as_table(np.array([[-1e300], [1e300]])).column("x0")
+    assert [sum(c.holds(beyond)[k] for c in conditions) for k in (0, 1)] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +181,7 @@ def test_exactly_as_many_categories_as_allowed_are_no_reason_to_warn():
 
 
 def test_more_items_than_memory_is_an_error_that_says_what_to_change(monkeypatch):
+    assert 1e8 < encoding._physical_memory() < 1e15
     monkeypatch.setattr(encoding, "_physical_memory", lambda: 10_000.0)
     X = np.random.default_rng(0).random((1000, 50))
     with pytest.raises(MemoryError, match="lower n_bins"):

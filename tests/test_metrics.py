@@ -1,7 +1,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,8 +38,3 @@ def test_mean_conditions():
     assert metrics.mean_conditions(make([], [])) == 0
     two = Rule((Interval("x0", 1), Interval("x1", 1)), 0)
     assert metrics.mean_conditions(RuleSet((two, make([1], [0])[0]), (0, 1), 0, (1, 1), (0, 0))) == 1.5
-
-
-@pytest.mark.parametrize("name", ["overlap", "overlap_share", "coverage", "diversity", "mean_conditions", "objective"])
-def test_every_metric_is_public(name):
-    assert name in metrics.__all__

@@ -156,6 +156,23 @@ def test_which_rule_speaks():
     assert a_set("smoothed", rules=small).speakers(fired[:, :2]).tolist()[3] == 1
 
 
+def test_votes_are_weighted_by_smoothed_precision():
+    """Two small pure rules lose to one large good one, though their plain precisions are higher in sum."""
+
+    def rule(label, counts):
+        return Rule((Interval("a", 1),), label, tuple(zip(("no", "yes"), counts, strict=True)))
+
+    rules = (rule("no", (1, 1)), rule("yes", (0, 1)), rule("no", (1, 1)))
+    fired = np.array([[True, True, True], [True, True, False], [False, False, True]])
+    # Smoothed: .5 + .5 for no against 2/3 for yes; alone, .5 against 2/3.
+    assert a_set("vote", rules=rules).speakers(fired).tolist() == [0, 1, 2]
+    weak = (rule("no", (6, 4)), rule("yes", (0, 1)))  # plain .6 < 1, smoothed .583 < .667
+    assert a_set("vote", rules=weak).speakers(np.ones((1, 2), bool)).tolist() == [1]
+    strong = (rule("no", (9, 1)), rule("yes", (0, 1)))  # plain .9 < 1, smoothed .833 > .667
+    assert a_set("vote", rules=strong).speakers(np.ones((1, 2), bool)).tolist() == [0]
+    assert a_set("precision", rules=strong).speakers(np.ones((1, 2), bool)).tolist() == [1]
+
+
 def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():
     def rule(label, n):
         return Rule((Interval("a", 1),), label, ((label, n),))

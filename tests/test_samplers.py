@@ -63,7 +63,15 @@ def test_draws_follow_the_law(method, n, measure, alpha):
         items, y, covered = random_table(seed)
         expected = naive.law(as_records(items), y, True, covered, measure, alpha)
         drawn = sample_rules(
-            items, y, True, n=n, covered=covered, measure=measure, method=method, length_odds=alpha, random_state=seed
+            items,
+            y,
+            True,
+            n=n,
+            covered=covered,
+            measure=measure,
+            method=method,
+            length_odds=alpha,
+            random_state=1000 + seed,
         )
         if not expected:
             assert drawn == []
@@ -123,6 +131,26 @@ def test_nothing_is_drawn_where_the_law_has_no_mass():
         assert sample_rules(items, [1, 1, 0, 0], 1, n=0, method=method, random_state=0) == []
 
 
+@pytest.mark.parametrize("alpha", [0.1, 0.4, 1.0, 2.0])
+@pytest.mark.parametrize("method", ["rejection", "enumeration"])
+def test_no_mass_because_of_one_covered_record(method, alpha):
+    """Rounding must not leave a crumb of weight on tuples without bodies."""
+    for seed in range(60):
+        items, y, covered = random_table(seed)
+        items = np.vstack([items, np.ones_like(items[:1])])  # contains every other record
+        arguments = {"covered": np.append(np.zeros_like(covered), True), "measure": "triples", "length_odds": alpha}
+        drawn = sample_rules(items, np.append(y, False), True, n=5, method=method, random_state=0, **arguments)
+        assert drawn == []
+
+
+def test_tiny_length_odds_give_as_many_bodies_of_one_item():
+    rng = np.random.default_rng(0)
+    items, y = rng.random((6000, 30)) < 0.5, np.arange(6000) % 2
+    drawn = sample_rules(items, y, 1, n=1000, length_odds=1e-20, random_state=0)
+    assert [len(body) for body in drawn] == [1] * 1000
+    assert sample_rules([[1, 0], [0, 1]], [1, 0], 1, n=3, length_odds=1e-20, method="enumeration") == [(0,)] * 3
+
+
 def test_next_to_no_mass_is_still_found():
     """One of 20,000 opponents can be escaped: rejection alone would give up."""
     items = np.ones((20_001, 2), bool)
@@ -174,7 +202,7 @@ def test_too_many_tuples_to_enumerate_is_said():
         ({"items": [1, 0]}, "items must be a boolean array"),
         ({"y": [1, 0]}, "y must have one label per record"),
         ({"n": -1}, "n must be an integer at least 0, got -1"),
-        ({"length_odds": 0}, "length_odds must be a number above 0, got 0"),
+        ({"length_odds": 0}, "length_odds must be a number above 0 and at most 1e.06, got 0"),
         ({"measure": "quads"}, "measure must be one of 'pairs', 'triples', got 'quads'"),
         ({"method": "magic"}, "method must be one of 'rejection', 'enumeration', got 'magic'"),
         ({"covered": [1, 0]}, "covered must be a boolean array of shape"),

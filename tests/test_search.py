@@ -17,7 +17,7 @@ def random_data(seed, n=60, n_items=9, n_classes=3):
 
 
 def settings(**changes):
-    values = {"n_candidates": 12, "max_rules": 6, "min_recall_gain": 0.05, "diversity": "strict", "second_pass": True}
+    values = {"n_candidates": 12, "max_rules": 12, "min_recall_gain": 0.02, "diversity": "strict", "second_pass": True}
     return search.Settings(**(values | changes))
 
 
@@ -37,8 +37,9 @@ def run(backend, seed=0, **changes):
 @pytest.mark.parametrize("diversity", ["strict", "permissive", "none"])
 def test_the_search_is_the_papers_algorithm(diversity, second_pass):
     """The same candidates through the slow literal Algorithm 2 give the same rules, in the same order."""
+    lengths = []
     for seed in range(12):
-        items, y, backend = random_data(seed)
+        items, y, backend = random_data(seed, n=90, n_items=14)
         rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
 
         def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
@@ -46,11 +47,13 @@ def test_the_search_is_the_papers_algorithm(diversity, second_pass):
             return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
 
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
-        expected, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 6, 0.05, diversity, second_pass)
+        expected, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 12, 0.02, diversity, second_pass)
         found, _ = run(backend, seed, diversity=diversity, second_pass=second_pass)
         assert [(step.body, step.label) for step in found.steps] == expected
         np.testing.assert_allclose(found.lambda_, lambda_)
+        lengths.append(len(expected))
         np.testing.assert_allclose(found.objective, naive.objective(expected, records, y.tolist(), lambda_))
+    assert max(lengths) > 8
 
 
 def test_what_is_recorded_of_each_rule():

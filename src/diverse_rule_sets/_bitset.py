@@ -104,12 +104,12 @@ def pack(flags: Flags) -> Words:
     out = np.zeros((*flags.shape[:-1], width * 8), np.uint8)
     packed = np.packbits(flags, axis=-1, bitorder="little")
     out[..., : packed.shape[-1]] = packed
-    return out.view("<u8")
+    return out.view("<u8").astype(np.uint64, copy=False)
 
 
 def unpack(words: Words, n_bits: int) -> Flags:
     """Return the truth values that were packed."""
-    octets = words.view(np.uint8)
+    octets = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=n_bits, bitorder="little").view(np.bool_)
 
 

@@ -22,9 +22,9 @@ def check_number(
     noun = "an integer" if kind is numbers.Integral else "a number"
     bounds = []
     if low is not None:
-        bounds.append(f"above {low}" if open_low else f"at least {low}")
+        bounds.append(f"above {low:g}" if open_low else f"at least {low:g}")
     if high is not None:
-        bounds.append(f"at most {high}")
+        bounds.append(f"at most {high:g}")
     expected = " ".join([noun, " and ".join(bounds)]).strip()
     if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be {expected}, got {value!r} ({type(value).__name__})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from diverse_rule_sets._tables import any_missing
+from diverse_rule_sets._tables import n_missing
 
 
 def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -28,18 +29,40 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     if labels.dtype.kind == "M" and np.isnat(labels).any():
         raise ValueError(f"Input y contains {np.isnat(labels).sum()} missing labels; leave out those records")
     if labels.dtype == object:
-        missing = any_missing(labels)
+        missing = n_missing(labels)
         if missing:
             raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
-        if not all(isinstance(label, str) for label in labels):
-            labels = np.array(labels.tolist())  # numbers or booleans kept as objects
+        labels = _of_one_kind(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1).astype(np.int64)
+
+
+def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as an array of their own type; strings stay objects. Mixed kinds are refused."""
+    kinds = {_kind(label) for label in labels}
+    if kinds == {"string"}:
+        return labels
+    if kinds in ({"boolean"}, {"number"}):
+        return np.array(labels.tolist())
+    raise ValueError(
+        f"Unknown label type: y holds labels of kind {' and '.join(sorted(kinds))}, expected strings only, numbers "
+        "only or booleans only"
+    )
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool | np.bool_):
+        return "boolean"
+    if isinstance(label, str):
+        return "string"
+    return "number" if isinstance(label, numbers.Real) else type(label).__name__
 
 
 def _as_array(y: Any) -> Any:
     """Take pandas categoricals and strings by value; leave the rest to numpy."""
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
+    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
+        return np.array(y, dtype=object)  # numpy would turn the numbers beside a string into strings
     return y

@@ -130,7 +130,10 @@ def _column(name: Hashable, series: Any) -> Column:
     if dtype.is_numeric():
         return Column(name, NUMBER, _floats(series))
     if dtype == nw.Boolean:
-        values = np.array([-1 if _is_missing(v) else int(v) for v in series.to_list()], np.int32)
+        if series.null_count() == 0:
+            values = series.to_numpy().astype(np.int32)
+        else:
+            values = np.array([-1 if _is_missing(v) else int(v) for v in series.to_list()], np.int32)
         return Column(name, BOOLEAN, values, (False, True)) if (values >= 0).any() else _empty(name, len(series))
     if dtype == nw.Datetime or dtype == nw.Date:
         return _column_of_dates(name, series, dtype)
@@ -302,6 +305,6 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Number | np.datetime64) and bool(value != value)
 
 
-def any_missing(values: Iterable[Any]) -> int:
+def n_missing(values: Iterable[Any]) -> int:
     """Count the missing among Python objects."""
     return sum(_is_missing(v) for v in values)

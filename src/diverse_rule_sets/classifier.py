@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from diverse_rule_sets._bitset import Words
 from diverse_rule_sets._checks import check_choice, check_number, generator
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._progress import Progress
@@ -184,6 +185,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
+        self._check_default([plain(label) for label in classes])
         fitted = self._learn(table, classes, codes)
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
@@ -244,12 +246,12 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.diversity, str):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
         else:
-            check_number("diversity", self.diversity, numbers.Real, low=0)
+            check_number("diversity", self.diversity, numbers.Real, low=0, high=1e9)
         if not isinstance(self.second_pass, bool | np.bool_):
             raise TypeError(f"second_pass must be True or False, got {self.second_pass!r}")
         if isinstance(self.binning, Mapping):
             for name, how in self.binning.items():
-                if isinstance(how, str):
+                if not isinstance(how, list | tuple | np.ndarray):
                     check_choice(f"binning[{name!r}]", how, BINNINGS, ", or a list of edges")
         else:
             check_choice("binning", self.binning, BINNINGS, ", or a dict of columns")
@@ -259,6 +261,13 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             check_number("n_jobs", self.n_jobs, numbers.Integral)
             if self.n_jobs == 0:
                 raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
+
+    def _check_default(self, labels: list[Any]) -> None:
+        """Refuse a default that is no label."""
+        is_word = isinstance(self.default, str) and self.default in DEFAULTS
+        if not is_word and plain(self.default) not in labels:
+            words = " or ".join(repr(word) for word in DEFAULTS)
+            raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
 
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Walk through the rooms; returns the fitted attributes."""
@@ -274,15 +283,12 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             diversity=self.diversity,
             second_pass=bool(self.second_pass),
         )
-        found = search(
-            backend,
-            sampler,
-            settings,
-            rng,
-            lambda stage, n_rules, covered: progress.report(
-                stage, n_rules, backend.class_counts(covered).sum() / table.n_records
-            ),
-        )
+
+        def report(stage: str, n_rules: int, covered: Words) -> None:
+            if self.verbose:
+                progress.report(stage, n_rules, backend.class_counts(covered).sum() / table.n_records)
+
+        found = search(backend, sampler, settings, rng, report)
         rule_set = self._rule_set(found, encoding, backend, classes)
         coverage = 1 - sum(rule_set.uncovered_counts) / table.n_records
         progress.close(f"{len(rule_set)} rules cover {coverage:.1%} of the records")
@@ -323,11 +329,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             return labels[int(np.argmax(counts))]
         if isinstance(self.default, str) and self.default == "least_covered":
             return labels[int(np.argmin(_own_recall(found, backend)))]
-        default = plain(self.default)
-        if default not in labels:
-            words = " or ".join(repr(word) for word in DEFAULTS)
-            raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
-        return labels[labels.index(default)]
+        return labels[labels.index(plain(self.default))]
 
     def _table(self, X: Any) -> Table:
         """Check a table to predict: columns by name, or by position where one of the two tables has no names."""
@@ -384,17 +386,26 @@ def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
 
 def _frame_like(X: Any, columns: dict[str, list[Any]]) -> Any:
     """Return a frame of the library of X; pandas or else polars where X is an array."""
-    library = type(X).__module__.partition(".")[0]
-    candidates = [library] if library in ("pandas", "polars") else ["pandas", "polars"]
-    for name in candidates:
+    module = _frame_library(X)
+    if module.__name__ == "polars":
+        return module.DataFrame(columns, schema_overrides={"rule": module.Int64, "fired": module.List(module.Int64)})
+    if module.__name__ == "pyarrow":
+        return module.table(columns)
+    frame = module.DataFrame(columns, index=getattr(X, "index", None) if hasattr(X, "iloc") else None)
+    return frame.astype({"rule": "Int64"})
+
+
+def _frame_library(X: Any) -> Any:
+    """Return the module that makes frames like X."""
+    import narwhals as nw
+
+    if isinstance(nw.from_native(X, pass_through=True), nw.DataFrame):
+        library = nw.get_native_namespace(X)
+        if library.__name__ in ("pandas", "polars", "pyarrow"):
+            return library
+    for name in ("pandas", "polars"):
         try:
-            module = importlib.import_module(name)
+            return importlib.import_module(name)
         except ImportError:
             continue
-        if name == "polars":
-            return module.DataFrame(
-                columns, schema_overrides={"rule": module.Int64, "fired": module.List(module.Int64)}
-            )
-        frame = module.DataFrame(columns, index=X.index if library == "pandas" else None)
-        return frame.astype({"rule": "Int64"})
     raise ImportError("explain returns a data frame; install pandas or polars")

@@ -30,9 +30,38 @@ class Choice(NamedTuple):
     distance_gains: list[float]
 
 
-def best_candidate(qualities: Floats, distance_sums: Floats, lambda_: float) -> int:
-    """Return the candidate that the greedy would add next; the first of equals."""
-    return int(np.argmax(0.5 * qualities + lambda_ * distance_sums))
+def best_candidate(
+    qualities: Floats, lambda_: float, n_chosen: int, distance_sums: Callable[[Integers], Floats]
+) -> tuple[int, float]:
+    """Return the candidate that the greedy would add next, the first of equals, and its distance to those chosen.
+
+    Parameters
+    ----------
+    qualities : array (n_candidates,), at least one
+    lambda_ : weight of the distances
+    n_chosen : how many are chosen: no sum of distances is larger
+    distance_sums : function of candidates that returns the sum of their distances to all chosen ones
+    """
+    half = 0.5 * qualities
+    order = np.argsort(-half, kind="stable")
+    score, best, best_sum = -np.inf, -1, 0.0
+    for begin in range(0, order.size, _BATCH):
+        batch = order[begin : begin + _BATCH]
+        bound = half[batch[0]] + lambda_ * n_chosen
+        if bound < score - 1e-9 * (1.0 + abs(score)):  # rounding may put a bound a hair below what it bounds
+            break
+        sums = distance_sums(batch)
+        scores = half[batch] + lambda_ * sums
+        top = np.flatnonzero(scores == scores.max())
+        j = int(top[np.argmin(batch[top])])
+        if (scores[j], -batch[j]) > (score, -best):
+            score, best, best_sum = float(scores[j]), int(batch[j]), float(sums[j])
+    return best, best_sum
+
+
+def added_up(distances: Floats) -> Floats:
+    """Sum each row from left to right, so that sums made one by one are the same to the last bit."""
+    return np.cumsum(distances, axis=1)[:, -1] if distances.shape[1] else np.zeros(distances.shape[0])
 
 
 def objective(qualities: Floats, distance_gains: Floats, lambda_: float) -> float:

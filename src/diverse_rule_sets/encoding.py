@@ -12,14 +12,14 @@ import math
 import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bitset import Words, n_words, pack
-from diverse_rule_sets._tables import DATE, EMPTY, INSTANT, NUMBER, Column, Table
+from diverse_rule_sets._tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
 from diverse_rule_sets.rules import Condition, Equals, Interval, IsMissing
 
 # A category column contributes at most this many of its values, the most frequent ones.
@@ -75,12 +75,15 @@ class _Rows:
         if self._used == self._words.shape[0]:
             n_rows = self._used + max(16, self._used // 4)
             needed = n_rows * self._words.shape[1] * 8
-            if needed > self._limit:
+            try:
+                if needed > self._limit:
+                    raise MemoryError
+                self._words.resize((n_rows, self._words.shape[1]), refcheck=False)
+            except MemoryError:
                 raise MemoryError(
                     f"the table has over {self._used:,} items, whose bits would take more than {needed / 1e9:.1f} GB; "
                     "lower n_bins, leave out columns or categories, or fit on a sample of the records"
-                )
-            self._words.resize((n_rows, self._words.shape[1]), refcheck=False)
+                ) from None
         self._words[self._used] = row
         self._used += 1
 
@@ -90,11 +93,16 @@ class _Rows:
 
 
 def _physical_memory() -> float:
-    """Bytes of memory of this machine; infinite where it does not say."""
+    """Bytes of memory of this machine or of its container; infinite where neither says."""
     try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
-        return math.inf
+        memory = math.inf
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
+            return min(memory, float(limit.read()))
+    except (OSError, ValueError):  # no container, or one without a limit ("max")
+        return memory
 
 
 def _check_columns_of(binning: Binning, table: Table) -> None:
@@ -122,7 +130,7 @@ def _conditions(column: Column, binning: str | Edges, n_bins: int) -> list[Condi
             raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
         if present.size:
             found += _intervals(column, present, binning, n_bins)
-    elif not isinstance(binning, str):
+    elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
     elif column.kind != EMPTY:
         found += _equalities(column)
@@ -139,11 +147,11 @@ def _equalities(column: Column) -> list[Condition]:
             f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
             f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values",
             UserWarning,
-            stacklevel=2,
+            stacklevel=6,  # past _conditions, encode, _learn and fit: the line that called fit
         )
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
         present = np.sort(present[frequent])
-    return [Equals(column.name, column.categories[k]) for k in present]
+    return [Equals(column.name, column.categories[k], mixed=column.kind == CATEGORY) for k in present]
 
 
 def _intervals(column: Column, present: NDArray[Any], binning: str | Edges, n_bins: int) -> list[Condition]:
@@ -151,7 +159,8 @@ def _intervals(column: Column, present: NDArray[Any], binning: str | Edges, n_bi
     values = np.unique(present)  # sorted
     if isinstance(binning, str):
         edges = _EDGES[binning](present, values, n_bins)
-        bounds: list[Any] = [_short(edge, values, column.kind) for edge in edges]
+        # An edge with nothing above it separates nothing, and would close the outer interval.
+        bounds: list[Any] = [_short(edge, values, column.kind) for edge in edges if edge < values[-1]]
     else:
         bounds = [_given(edge, column) for edge in binning]
     bounds = sorted(set(bounds))
@@ -210,8 +219,6 @@ def _short(edge: Any, values: NDArray[Any], kind: str) -> Any:
     """Return the shortest number or date that leaves the same values on each side of the edge."""
     position = int(np.searchsorted(values, edge, side="right"))
     low = values[max(position - 1, 0)]
-    if position == values.size:  # nothing above: the edge separates nothing
-        return _moment(low, kind) if kind != NUMBER else float(low)
     high = values[position]
     if kind == NUMBER:
         return shortest_number(float(edge), float(low), float(high))
@@ -230,14 +237,15 @@ def shortest_number(edge: float, low: float, high: float) -> float:
     >>> shortest_number(38.7, 37.0, 43.0)
     40.0
     """
-    exact = Decimal(edge)
-    largest = Decimal(max(abs(low), abs(high))).adjusted() + 1
-    for place in range(largest, largest - 20, -1):
-        unit = Decimal(1).scaleb(place)
-        below = (exact / unit).to_integral_value(ROUND_FLOOR) * unit
-        for candidate in sorted((below, below + unit), key=lambda near: abs(near - exact)):
-            if low <= float(candidate) < high:
-                return float(candidate)
+    with localcontext(Context(prec=40)):
+        exact = Decimal(edge)
+        largest = Decimal(max(abs(low), abs(high))).adjusted() + 1
+        for place in range(largest, largest - 20, -1):
+            unit = Decimal(1).scaleb(place)
+            below = (exact / unit).to_integral_value(ROUND_FLOOR) * unit
+            for candidate in sorted((below, below + unit), key=lambda near: abs(near - exact)):
+                if low <= float(candidate) < high:
+                    return float(candidate)
     return low
 
 

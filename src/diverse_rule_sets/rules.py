@@ -94,6 +94,12 @@ class Interval(Condition):
 class Equals(Condition):
     """``column = value``. A missing value equals nothing, nor does a category never seen before.
 
+    Parameters
+    ----------
+    column, value : the column, and the value it must have
+    mixed : the column may hold values of several kinds, such as strings and numbers; where it holds none of this
+        kind, nothing equals the value. Otherwise a column of another kind is an error
+
     Examples
     --------
     >>> print(Equals("sex", "F"))
@@ -101,6 +107,7 @@ class Equals(Condition):
     """
 
     value: Any
+    mixed: bool = field(default=False, compare=False)
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value is the one named."""
@@ -110,7 +117,7 @@ class Equals(Condition):
                 return np.asarray(column.values == column.positions.get(self.value, -2))
         elif column.kind == NUMBER and isinstance(self.value, numbers.Real) and not isinstance(self.value, bool):
             return np.asarray(column.values == self.value)
-        if column.missing.all():
+        if self.mixed or column.missing.all():
             return np.zeros(column.values.size, np.bool_)
         raise self._mismatch(column)
 
@@ -261,6 +268,8 @@ class RuleSet:
             order = self._by_precision(smoothed=self.conflict == "smoothed")
             first = np.argmax(fired[:, order], axis=1)
             return np.where(fired.any(axis=1), order[first], -1)
+        if self.conflict == "vote":
+            return self._by_vote(fired)
         patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
         groups = np.unpackbits(patterns, axis=1, count=len(self.rules)).view(np.bool_)
         spoken = np.array([self._settle(np.flatnonzero(group)) for group in groups], np.int64)
@@ -312,23 +321,26 @@ class RuleSet:
         sizes = np.array([rule.n_covered for rule in self.rules])
         return np.lexsort((np.arange(len(self.rules)), -sizes, -self._precisions(smoothed)))
 
+    def _by_vote(self, fired: Flags) -> NDArray[np.int64]:
+        """Return the most precise covering rule of the label that wins; of equals the first label."""
+        label = np.array([self.classes.index(rule.label) for rule in self.rules])
+        ballots = np.zeros((len(self.rules), len(self.classes)))
+        ballots[np.arange(len(self.rules)), label] = self._precisions(smoothed=True)
+        winner = np.argmax(fired @ ballots, axis=1)
+        order = self._by_precision(smoothed=True)
+        speaks = fired & (label == winner[:, None])
+        return np.where(fired.any(axis=1), order[np.argmax(speaks[:, order], axis=1)], -1)
+
     def _settle(self, covering: NDArray[np.int64]) -> int:
-        """Return which of the covering rules speaks, by vote or by the user's function."""
+        """Return which of the covering rules speaks, by the user's function."""
         if covering.size < 2:
             return int(covering[0]) if covering.size else -1
-        if callable(self.conflict):
-            offered = tuple(self.rules[j] for j in covering)
-            answer = self.conflict(offered)
-            if answer not in offered:
-                raise ValueError(f"conflict returned {answer!r}, expected one of the covering rules it was given")
-            return int(covering[offered.index(answer)])
-        weights = self._precisions(smoothed=True)
-        votes: dict[Any, float] = {}
-        for j in covering:
-            votes[self.rules[j].label] = votes.get(self.rules[j].label, 0.0) + weights[j]
-        winner = max(votes, key=lambda label: votes[label])
-        order = self._by_precision(smoothed=True)
-        return next(int(j) for j in order if j in covering and self.rules[j].label == winner)
+        assert callable(self.conflict)
+        offered = tuple(self.rules[j] for j in covering)
+        answer = self.conflict(offered)
+        if answer not in offered:
+            raise ValueError(f"conflict returned {answer!r}, expected one of the covering rules it was given")
+        return int(covering[offered.index(answer)])
 
     def __repr__(self) -> str:
         return f"<RuleSet: {len(self.rules)} rules, {len(self.classes)} classes, default {self.default!r}>"

@@ -25,7 +25,7 @@ from diverse_rule_sets.samplers import RejectionSampler
 Floats = NDArray[np.float64]
 # How lambda is taken from the qualities of rules sampled from the whole data.
 LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
-    "none": lambda qualities: 0.0,
+    "none": lambda _: 0.0,
     "permissive": lambda qualities: float(qualities.mean()),
     "strict": lambda qualities: float(qualities.max()),
 }
@@ -83,13 +83,13 @@ def search(
     first, pool = _first_pass(backend, sampler, settings, lambda_, rng, report)
     if settings.second_pass and first.steps:
         second = _second_pass(backend, pool.joined(), lambda_, len(first.steps), report)
-        if second.objective > first.objective:
+        if second.objective > first.objective * (1 + 1e-12):  # not by rounding alone
             return second
     return first
 
 
 @dataclass
-class _Pool:
+class _Candidates:
     """Every candidate drawn, with its label and class counts."""
 
     bodies: list[Lists] = field(default_factory=list)
@@ -112,14 +112,21 @@ class _Chosen:
     def __init__(self, backend: LocalBackend) -> None:
         self._backend = backend
         self._covers: list[Words] = []
-        self.sizes: list[int] = []
+        self._sizes: list[int] = []
         self.steps: list[Step] = []
         self.covered = backend.nothing
 
-    @property
-    def covers(self) -> Words:
-        """The cover of each rule, a matrix of bit rows."""
-        return np.array(self._covers, np.uint64)
+    def distance_sums(self, bodies: Lists, sizes: Integers) -> Callable[[Integers], Floats]:
+        """Return a function that adds up the distances of some of the bodies to all chosen rules."""
+        covers, own_sizes = np.array(self._covers, np.uint64), np.array(self._sizes, np.int64)
+
+        def sums(some: Integers) -> Floats:
+            if not own_sizes.size:
+                return np.zeros(some.size)
+            shared = self._backend.shared(bodies.take(some), covers)
+            return diversify.added_up(jaccard_distance(shared, sizes[some][:, None], own_sizes))
+
+        return sums
 
     def recall_gain(self, cover: Words, label: int) -> float:
         """Share of a class that a cover would newly cover."""
@@ -129,7 +136,7 @@ class _Chosen:
     def add(self, step: Step, cover: Words) -> None:
         self.steps.append(step)
         self._covers.append(cover)
-        self.sizes.append(int(step.class_counts.sum()))
+        self._sizes.append(int(step.class_counts.sum()))
         self.covered = self.covered | cover
 
     def found(self, lambda_: float, pass_: int) -> Found:
@@ -142,11 +149,12 @@ def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings
     """Weight of the distances: a number as given, or taken from rules sampled from the whole data."""
     if not isinstance(settings.diversity, str):
         return float(settings.diversity)
+    if settings.diversity == "none":
+        return 0.0
     qualities = [np.zeros(0)]
     for label in range(backend.n_classes):
         bodies = sampler.draw(label, settings.n_candidates, backend.nothing, rng)
-        class_counts, _ = backend.counts(bodies, np.zeros((0, 0), np.uint64))
-        qualities.append(quality(class_counts, np.full(bodies.size, label), backend.class_totals))
+        qualities.append(quality(backend.class_counts_of(bodies), np.full(bodies.size, label), backend.class_totals))
     sampled = np.concatenate(qualities)
     return LAMBDA_MODES[settings.diversity](sampled) if sampled.size else 0.0
 
@@ -158,9 +166,9 @@ def _first_pass(
     lambda_: float,
     rng: np.random.Generator,
     report: Report,
-) -> tuple[Found, _Pool]:
+) -> tuple[Found, _Candidates]:
     """Sample candidates for every class and add the best, until no class gains enough."""
-    chosen, pool = _Chosen(backend), _Pool()
+    chosen, pool = _Chosen(backend), _Candidates()
     rotation = list(range(backend.n_classes))
     while rotation and len(chosen.steps) < settings.max_rules:
         draws = {label: sampler.draw(label, settings.n_candidates, chosen.covered, rng) for label in rotation}
@@ -169,19 +177,19 @@ def _first_pass(
             break
         bodies = Lists.joined([draws[label] for label in rotation])
         labels = np.repeat(rotation, [draws[label].size for label in rotation])
-        class_counts, shared = backend.counts(bodies, chosen.covers)
+        class_counts = backend.class_counts_of(bodies)
         pool.add(bodies, labels, class_counts)
         qualities = quality(class_counts, labels, backend.class_totals)
-        sizes = class_counts.sum(axis=1)
-        distances = jaccard_distance(shared, sizes[:, None], np.array(chosen.sizes, np.int64)).sum(axis=1)
-        best = diversify.best_candidate(qualities, distances, lambda_)
+        best, distance = diversify.best_candidate(
+            qualities, lambda_, len(chosen.steps), chosen.distance_sums(bodies, class_counts.sum(axis=1))
+        )
         label, cover = int(labels[best]), backend.cover(bodies.one(best))
         gain = chosen.recall_gain(cover, label)
         if gain <= settings.min_recall_gain:
             rotation.remove(label)
             continue
         body = tuple(bodies.one(best).tolist())
-        chosen.add(Step(body, label, class_counts[best], float(qualities[best]), float(distances[best]), gain), cover)
+        chosen.add(Step(body, label, class_counts[best], float(qualities[best]), distance, gain), cover)
         report("first pass", len(chosen.steps), chosen.covered)
     return chosen.found(lambda_, 1), pool
 
@@ -194,6 +202,7 @@ def _second_pass(
     qualities = quality(class_counts, labels, backend.class_totals)
     sizes = class_counts.sum(axis=1)
     covers: dict[int, Words] = {}
+    covered = backend.nothing
 
     def distances(candidates: Integers, others: list[int]) -> Floats:
         shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
@@ -202,7 +211,8 @@ def _second_pass(
     def on_choice(candidate: int) -> Integers:
         body = bodies.one(candidate)
         covers[candidate] = backend.cover(body)
-        report("second pass", len(covers), np.bitwise_or.reduce(list(covers.values())))
+        np.bitwise_or(covered, covers[candidate], out=covered)
+        report("second pass", len(covers), covered)
         alike = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
         return alike[bodies.equal_to(body, alike)]
 

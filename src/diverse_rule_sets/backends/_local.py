@@ -26,7 +26,7 @@ class LocalBackend:
         self.rows = rows
         self.y = y
         self.n_threads = n_threads
-        self.class_masks = _bitset.pack(y == np.arange(n_classes)[:, None])
+        self.class_masks = np.stack([_bitset.pack(y == label) for label in range(n_classes)])
 
     @property
     def n_records(self) -> int:
@@ -56,16 +56,26 @@ class LocalBackend:
             sizes += _bitset.unpack(row, self.n_records)
         return sizes
 
+    @cached_property
+    def kinds(self) -> Integers:
+        """A number for each record, the same for records with the same items."""
+        octets = np.empty((self.n_records, -(-self.n_items // 8)), np.uint8)
+        step = 64 * 256  # records unpacked at a time
+        for begin in range(0, self.n_records, step):
+            end = min(begin + step, self.n_records)
+            words = np.ascontiguousarray(self.rows[:, begin // 64 : _bitset.n_words(end)])
+            octets[begin:end] = np.packbits(_bitset.unpack(words, end - begin).T, axis=1)
+        whole = octets.view(np.dtype((np.void, octets.shape[1]))).reshape(-1)
+        return np.unique(whole, return_inverse=True)[1].reshape(-1)
+
     @property
     def nothing(self) -> Words:
         """A cover without any record."""
         return np.zeros(self.rows.shape[1], np.uint64)
 
-    def counts(self, bodies: Lists, covers: Words) -> tuple[Integers, Integers]:
-        """Count the records under each body: of each class, and in each of the given covers."""
-        masks = np.vstack([self.class_masks, covers]) if covers.size else self.class_masks
-        found = _bitset.count(self.rows, bodies, masks, self.n_threads)
-        return found[:, : self.n_classes], found[:, self.n_classes :]
+    def class_counts_of(self, bodies: Lists) -> Integers:
+        """Count the records of each class under each body."""
+        return _bitset.count(self.rows, bodies, self.class_masks, self.n_threads)
 
     def shared(self, bodies: Lists, covers: Words) -> Integers:
         """Count the records under each body that lie in each of the given covers."""

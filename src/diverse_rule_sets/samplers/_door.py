@@ -79,7 +79,7 @@ def sample_rules(
             f"y must have one label per record: items has {table.shape[0]} records, y has shape {labels.shape}"
         )
     check_number("n", n, numbers.Integral, low=0)
-    check_number("length_odds", length_odds, numbers.Real, low=0, open_low=True)
+    check_number("length_odds", length_odds, numbers.Real, low=0, high=1e6, open_low=True)
     check_choice("measure", measure, MEASURES)
     check_choice("method", method, SAMPLERS)
     marked = np.zeros(labels.size, np.bool_) if covered is None else np.asarray(covered)

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bitset import Flags, Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.samplers._parts import Parts
+from diverse_rule_sets.samplers._parts import Parts, nonempty_subsets
 
 Floats = NDArray[np.float64]
 
 # The most pairs or triples that are listed.
 MAX_TUPLES = 4_000_000
-# The most records, times items, that are looked through for distinct ones.
-_MAX_CELLS = 50_000_000
+# The most distinct records, times items, that are laid out.
+_MAX_CELLS = 20_000_000
+_ADVICE = 'method="enumeration" is for small tables; use method="rejection"'
 
 
 class TooManyTuplesError(ValueError):
@@ -46,8 +47,7 @@ class EnumerationSampler:
         shape = (len(positives), *(len(group) for group in rows))
         if np.prod(shape, dtype=np.float64) > MAX_TUPLES:
             raise TooManyTuplesError(
-                f"{' x '.join(f'{size:,}' for size in shape)} tuples of distinct records are more than the "
-                f'{MAX_TUPLES:,} that method="enumeration" lists; use method="rejection"'
+                f"{' x '.join(f'{size:,}' for size in shape)} tuples are too many to list; {_ADVICE}"
             )
         weights = self._weights(positives, rows)
         for axis, multiplicity in enumerate([n_positives, *(count for _, count in groups)]):
@@ -63,38 +63,39 @@ class EnumerationSampler:
 
     def _distinct(self, records: Integers) -> tuple[Flags, Integers]:
         """Return the distinct records as rows of truth values over the items, and how often each occurs."""
-        if records.size * max(self._backend.n_items, 1) > _MAX_CELLS:
-            raise TooManyTuplesError(f"{records.size:,} records are too many to enumerate")
-        items = self._backend.items_of(records)
-        dense = np.zeros((records.size, self._backend.n_items), np.bool_)
-        dense[np.repeat(np.arange(records.size), items.lengths), items.members] = True
-        return np.unique(dense, axis=0, return_counts=True)
+        _, first, counts = np.unique(self._backend.kinds[records], return_index=True, return_counts=True)
+        if first.size * self._backend.n_items > _MAX_CELLS:
+            raise TooManyTuplesError(f"{first.size:,} distinct records are too many to list; {_ADVICE}")
+        items = self._backend.items_of(records[first])
+        dense = np.zeros((first.size, self._backend.n_items), np.bool_)
+        dense[np.repeat(np.arange(first.size), items.lengths), items.members] = True
+        return dense, counts
 
     def _weights(self, positives: Flags, groups: list[Flags]) -> Floats:
         """Total ``alpha ** len(r)`` over the bodies r of each tuple, up to one common factor.
 
-        By inclusion and exclusion over the groups whose record contains r; the empty body cancels out, or is
-        taken off where there is no group.
+        Written as products that cannot be negative, so that a tuple without bodies weighs exactly nothing.
         """
         x = positives.astype(np.float64)
         sizes = x.sum(axis=1)
-        scale = sizes.max()
         log = np.log1p(self._alpha)
 
-        def subsets(size: Floats) -> Floats:
-            return np.exp((size - scale) * log)
+        def some(n_items: Floats) -> Floats:
+            """Return the share of the subsets of so many items that are not empty."""
+            return -np.expm1(-log * n_items)
 
+        all_subsets = np.exp((sizes - sizes.max()) * log)
         if not groups:
-            return subsets(sizes) - subsets(np.zeros(1))
-        first = x @ groups[0].T.astype(np.float64)
+            return all_subsets * some(sizes)
+        in_first = x @ groups[0].T.astype(np.float64)
         if len(groups) == 1:
-            return subsets(sizes)[:, None] - subsets(first)
-        second = x @ groups[1].T.astype(np.float64)
-        both = np.stack([(groups[0] & one) @ groups[1].T.astype(np.float64) for one in positives])
-        weights = (
-            subsets(sizes)[:, None, None] - subsets(first)[:, :, None] - subsets(second)[:, None, :] + subsets(both)
-        )
-        return np.maximum(weights, 0.0)
+            return all_subsets[:, None] * some(sizes[:, None] - in_first)
+        in_second = (x @ groups[1].T.astype(np.float64))[:, None, :]
+        in_both = np.stack([(groups[0] & one) @ groups[1].T.astype(np.float64) for one in positives])
+        in_first = in_first[:, :, None]
+        one_item = some(sizes[:, None, None] - in_first - in_second + in_both)
+        two_items = (1.0 - one_item) * some(in_first - in_both) * some(in_second - in_both)
+        return all_subsets[:, None, None] * (one_item + two_items)
 
     def _body(self, positive: Flags, others: list[Flags], rng: np.random.Generator) -> list[int]:
         """Draw a body in the positive record and in none of the others, with chances alpha ** len."""
@@ -117,15 +118,8 @@ class EnumerationSampler:
 
     def _union(self, rng: np.random.Generator, must: list[Flags], may: Flags) -> list[int]:
         """Draw a non-empty part of each of the `must` and any part of `may`, each item with odds alpha."""
-        chance = self._alpha / (1.0 + self._alpha)
-        taken = may & (rng.random(may.size) < chance)
+        taken = may & (rng.random(may.size) < self._alpha / (1.0 + self._alpha))
         for pool in must:
             items = np.flatnonzero(pool)
-            # The first item taken: geometric, given that one is; those after it are free.
-            some = -np.expm1(items.size * np.log1p(-chance))
-            first = int(np.log1p(-rng.random() * some) / np.log1p(-chance))
-            first = min(first, items.size - 1)
-            taken[items[first]] = True
-            after = items[first + 1 :]
-            taken[after[rng.random(after.size) < chance]] = True
+            taken[items[nonempty_subsets(np.array([items.size]), self._alpha, rng)]] = True
         return [int(item) for item in np.flatnonzero(taken)]

@@ -1,4 +1,4 @@
-"""The parts of the data between which a sampler tells apart."""
+"""What the samplers share: the parts of the data to tell apart, and random subsets."""
 
 from __future__ import annotations
 
@@ -6,10 +6,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bitset import Integers, Words
+from diverse_rule_sets._bitset import Flags, Integers, Words
 from diverse_rule_sets.backends import LocalBackend
 
 MEASURES = ("pairs", "triples")
+
+
+def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) -> Flags:
+    """Draw a non-empty subset of each of several sets, with chances proportional to alpha ** (its size).
+
+    Parameters
+    ----------
+    sizes : array of set sizes, each at least 1
+    alpha : odds of each member
+
+    Returns
+    -------
+    flags of the members taken, the sets end to end
+    """
+    log_not = -np.log1p(alpha)  # logarithm of the chance that a member is left out
+    # The first member taken is geometric, given that one is; those after it are free.
+    first = (np.log1p(rng.random(sizes.size) * np.expm1(sizes * log_not)) / log_not).astype(np.int64)
+    first = np.minimum(first, sizes - 1)
+    ends = np.cumsum(sizes)
+    position = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+    first = np.repeat(first, sizes)
+    free = rng.random(position.size) < alpha / (1.0 + alpha)
+    return (position == first) | ((position > first) & free)
 
 
 class Parts(NamedTuple):

@@ -1,9 +1,9 @@
 """The exact sampler whose set-up is linear in the records: propose from a record, reject by chance meetings.
 
-A positive record x is drawn with weight ``(1 + alpha) ** |x|`` and each of its items kept with odds alpha,
-which gives a body r with weight ``|D+(r)| * alpha ** |r|``. A record is then drawn from every other group; r is
-kept unless it is empty or covers one of them, which multiplies its weight by the share of each group that r
-does not cover. That is the law of :mod:`diverse_rule_sets.samplers`, without listing pairs or triples.
+A positive record x is drawn with weight ``(1 + alpha) ** |x| - 1`` and a non-empty part of its items with chances
+``alpha ** length``, which gives a body r with weight ``|D+(r)| * alpha ** |r|``. A record is then drawn from every
+other group; r is kept unless it covers one of them, which multiplies its weight by the share of each group that r does
+not cover. That is the law of :mod:`diverse_rule_sets.samplers`, without listing pairs or triples.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from diverse_rule_sets._bitset import Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.samplers._enumeration import EnumerationSampler, TooManyTuplesError
-from diverse_rule_sets.samplers._parts import Parts
+from diverse_rule_sets.samplers._parts import Parts, nonempty_subsets
 
 # Proposals per body asked for before the rest is settled by enumeration.
 _PATIENCE = 64
@@ -37,7 +37,7 @@ class RejectionSampler:
     def draw(self, label: int, n: int, covered: Words, rng: np.random.Generator) -> Lists:
         """Draw n bodies for a label; fewer where the law has no mass, or next to none that can be found."""
         parts = Parts.of(self._backend, label, covered, self._measure)
-        if not parts.positives.size:
+        if not parts.positives.size or not self._backend.sizes[parts.positives].any():
             return Lists.of([])
         weights = self._cumulative_weights(parts.positives)
         accepted: list[Lists] = []
@@ -61,7 +61,8 @@ class RejectionSampler:
         largest = sizes.max()
         if largest == sizes.min():
             return None
-        return np.cumsum(np.exp((sizes - float(largest)) * np.log1p(self._alpha)))
+        log = np.log1p(self._alpha)
+        return np.cumsum(np.exp((sizes - float(largest)) * log) * -np.expm1(-sizes * log))
 
     def _round(self, parts: Parts, weights: np.ndarray | None, size: int, rng: np.random.Generator) -> Lists:
         """Propose so many bodies at once, and return those accepted."""
@@ -70,8 +71,8 @@ class RejectionSampler:
         else:
             picked = np.searchsorted(weights, rng.random(size) * weights[-1], side="right")
         items = self._backend.items_of(parts.positives[picked])
-        bodies = items.keep_members(rng.random(items.members.size) < self._alpha / (1.0 + self._alpha))
-        accepted = bodies.lengths > 0
+        bodies = items.keep_members(nonempty_subsets(items.lengths, self._alpha, rng))
+        accepted = np.ones(size, np.bool_)
         for group in parts.others:
             met = group[rng.integers(group.size, size=size)]
             accepted &= ~self._backend.contained(bodies, met)
