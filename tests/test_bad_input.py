@@ -55,6 +55,7 @@ def fit(X=X, y=y, **params):
         ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
         ({"conflict": "loudest"}, ValueError, "conflict must be one of 'precision', 'smoothed', 'vote', or a function"),
         ({"default": "nobody"}, ValueError, "default must be"),
+        ({"default": np.array([0, 1])}, ValueError, "default must be"),
         ({"random_state": "seed"}, ValueError, "random_state must be"),
         ({"random_state": -1}, ValueError, "random_state must be"),
         ({"n_jobs": 1.5}, TypeError, "n_jobs must be an integer"),
@@ -83,7 +84,7 @@ def test_a_parameter_out_of_range_is_named(params, error, message):
         (X, pl.Series(["a", None] * 20), ValueError, "y contains NaN"),
         (X, np.where(y, 1.0, np.nan), ValueError, "y contains NaN"),
         (X, np.where(y, 1.0, np.inf), ValueError, "y contains infinity"),
-        (X, pd.to_datetime([None, "2020-01-01"] * 20), ValueError, "missing labels"),
+        (X, pd.to_datetime([None, "2020-01-01"] * 20), ValueError, "y contains NaN: 20 missing labels"),
         (X, np.linspace(0.1, 0.9, 40), ValueError, "Unknown label type"),
         (X, [1, "a"] * 20, ValueError, "y holds labels of kind number and string"),
         (X, np.array([1, "a"] * 20, object), ValueError, "y holds labels of kind number and string"),
@@ -92,6 +93,10 @@ def test_a_parameter_out_of_range_is_named(params, error, message):
         (X, np.zeros((40, 2)), ValueError, "y should be a 1d array"),
         (scipy.sparse.csr_array(X), y, TypeError, "Sparse data was passed"),
         (X.astype(complex), y, ValueError, "Complex data not supported"),
+        (None, y, TypeError, "X must be a two-dimensional array, .* got None"),
+        ("table.csv", y, TypeError, "X must be a two-dimensional array, .* got str"),
+        ({"a": [1, 2]}, y, TypeError, "X must be a two-dimensional array, .* got dict"),
+        ([{"a": 1}, {"a": 2}], y, TypeError, "X must be a two-dimensional array, .* got list of dict"),
         (X[0], y, ValueError, "Expected 2D array"),
         (np.where(X > 0.99, np.inf, X), y, ValueError, "infinity in the column"),
         (pd.DataFrame({"a": [[1, 2]] * 40}), y, TypeError, "column 'a' holds a list"),
@@ -191,6 +196,11 @@ def test_hostile_names_and_values_are_only_text(name):
 
 def test_metrics_refuse_what_does_not_fit():
     clf = fit()
+    for metric in (metrics.overlap, metrics.overlap_share, metrics.coverage, metrics.diversity):
+        with pytest.raises(TypeError, match=r"rule_set must be a RuleSet, such as clf\.rule_set_, got DiverseRuleSet"):
+            metric(clf, X)
+    with pytest.raises(TypeError, match="lambda_ must be a number at least 0, got 'x'"):
+        metrics.objective(clf.rule_set_, X, y, lambda_="x")
     with pytest.raises(ValueError, match="X has 40 records but y has 3 labels"):
         metrics.objective(clf.rule_set_, X, [0, 1, 0], lambda_=1.0)
     with pytest.raises(ValueError, match="labels that the rule set does not know: 7"):

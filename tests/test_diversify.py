@@ -70,9 +70,12 @@ def test_the_next_candidate_is_the_eager_one(batch, monkeypatch):
         chosen = list(range(seed % 6))
         lambda_ = [0.0, 0.3, 4.0][seed % 3]
         sums = distance[:, chosen].sum(axis=1)
-        best, best_sum = diversify.best_candidate(qualities, lambda_, len(chosen), lambda some, sums=sums: sums[some])
-        assert best == int(np.argmax(0.5 * qualities + lambda_ * sums))
-        assert best_sum == sums[best]
+        scores = 0.5 * qualities + lambda_ * sums
+        best = int(np.argmax(scores))
+        ask = (qualities, lambda_, len(chosen), lambda some, sums=sums: sums[some])
+        assert diversify.best_candidate(*ask) == (best, scores[best], sums[best])
+        assert diversify.best_candidate(*ask, scores[best] - 0.01) == (best, scores[best], sums[best])
+        assert diversify.best_candidate(*ask, scores[best]) is None
 
 
 def test_sums_of_distances_are_made_from_left_to_right():

@@ -193,13 +193,44 @@ def test_more_items_than_memory_is_an_error_that_says_what_to_change(monkeypatch
     [
         ({"nope": [1]}, "binning names the column 'nope'"),
         ({"sex": [1]}, "binning gives edges for the column 'sex', which holds text values"),
-        ({"age": ["old"]}, "binning gives the edge 'old' for the column 'age' of number values"),
+        ({"age": ["old"]}, "binning gives the edge 'old' for the column 'age', expected a finite number"),
         ({"age": [np.inf]}, "binning gives the edge inf"),
+        ({"day": [20200401]}, "edge 20200401 for the column 'day', expected a date without a time zone"),
+        ({"day": ["2020-01-01T00:00+01:00"]}, "expected a date without a time zone"),
+        ({"zoned": ["2020-01-01"]}, "expected a date and time with a time zone"),
     ],
 )
 def test_bad_edges_are_named(binning, message):
+    days = pd.to_datetime(["2020-01-01", "2020-02-01"])
+    frame = pd.DataFrame({"sex": ["F", "M"], "age": [1, 2], "day": days, "zoned": days.tz_localize("Europe/Stockholm")})
     with pytest.raises(ValueError, match=message):
-        encoded(pd.DataFrame({"sex": ["F", "M"], "age": [1, 2]}), binning)
+        encoded(frame, binning)
+
+
+@pytest.mark.parametrize(
+    "edge",
+    [
+        "2020-01-15",
+        datetime.date(2020, 1, 15),
+        datetime.datetime(2020, 1, 15),
+        np.datetime64("2020-01-15"),
+        pd.Timestamp("2020-01-15"),
+    ],
+)
+def test_dates_as_edges(edge):
+    frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-02-01"])})
+    assert encoded(frame, {"day": [edge]})[0] == ["day <= 2020-01-15", "day > 2020-01-15"]
+
+
+def test_a_zoned_edge_on_a_zoned_column():
+    days = pd.to_datetime(["2020-01-01", "2020-02-01"]).tz_localize("Europe/Stockholm")
+    names, _ = encoded(pd.DataFrame({"day": days}), {"day": [pd.Timestamp("2020-01-15", tz="Europe/Stockholm")]})
+    assert names == ["day <= 2020-01-14 23:00:00Z", "day > 2020-01-14 23:00:00Z"]
+
+
+def test_whole_numbers_that_floating_point_cannot_tell_apart_are_warned_of():
+    with pytest.warns(UserWarning, match="column 'id' holds whole numbers beyond"):
+        encoded(pd.DataFrame({"id": np.arange(200) + 2**53}))
 
 
 def test_infinite_values_are_named():

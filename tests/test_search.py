@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,20 @@ def test_no_items_gives_no_rules():
     backend = LocalBackend(np.zeros((0, 1), np.uint64), np.array([0, 1, 0]), 2)
     found, _ = run(backend)
     assert (found.steps, found.lambda_, found.objective) == ([], 0.0, 0.0)
+
+
+def test_many_classes_keep_memory_in_bounds():
+    """What is kept of a candidate does not grow with the number of classes."""
+    items, _, _ = random_data(0, n=400, n_items=30)
+    y = np.arange(400) % 100
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 100)
+    tracemalloc.start()
+    run(backend, n_candidates=100, max_rules=10, min_recall_gain=0.0, second_pass=False)
+    first = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    run(backend, n_candidates=100, max_rules=10, min_recall_gain=0.0)
+    both = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    n_candidates = 100 * 100 * 10
+    assert first < 3e6
+    assert both < n_candidates * 300  # class counts alone would be 800 bytes each

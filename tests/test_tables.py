@@ -40,6 +40,7 @@ def kinds(X):
         (pd.Series([DAY.date(), None, DAY.date()], dtype=object), "date", 1),
         (pd.Series([DAY, None, DAY]).dt.tz_localize("Europe/Stockholm"), "date (UTC)", 1),
         (pd.Series([None, None, NAN], dtype=object), "empty", 3),
+        (pd.Series([0.0, NAN, 2.0], dtype="Sparse[float]"), "number", 1),
         (pd.Series([None, None, None], dtype="category"), "empty", 3),
         (pl.Series([1, None, 3]), "number", 1),
         (pl.Series([decimal.Decimal("1.5"), None, decimal.Decimal("2.5")]), "number", 1),
@@ -83,6 +84,11 @@ def test_categories_are_sorted_unless_they_declare_an_order():
     )
 
 
+def test_masked_entries_are_missing():
+    column = as_table(np.ma.masked_array([[1], [2], [3]], [[False], [True], [False]])).column("x0")
+    assert column.missing.tolist() == [False, True, False]
+
+
 def test_times_with_a_zone_are_taken_at_utc():
     column = as_table(pd.DataFrame({"c": pd.Series([DAY]).dt.tz_localize("Europe/Stockholm")})).column("c")
     assert column.values[0] == np.datetime64("2020-05-16T22:00")
@@ -106,7 +112,7 @@ def test_any_column_name(names):
         (np.zeros(3), ValueError, "Expected 2D array"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "different names"),
         (pl.DataFrame({"a": [1]}).lazy(), TypeError, "collect it first"),
-        ("text", ValueError, "Expected 2D array"),
+        ("text", TypeError, "X must be a two-dimensional array"),
     ],
 )
 def test_what_is_no_table_is_refused(X, error, message):

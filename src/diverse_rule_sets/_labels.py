@@ -24,14 +24,14 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     labels = column_or_1d(_as_array(y), warn=True)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    if labels.dtype.kind == "T":  # numpy's own strings
+        labels = labels.astype(object)
+    missing = n_missing(labels.tolist()) if labels.dtype.kind in "OfM" else 0
+    if missing:
+        raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
-    if labels.dtype.kind == "M" and np.isnat(labels).any():
-        raise ValueError(f"Input y contains {np.isnat(labels).sum()} missing labels; leave out those records")
     if labels.dtype == object:
-        missing = n_missing(labels)
-        if missing:
-            raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
         labels = _of_one_kind(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)

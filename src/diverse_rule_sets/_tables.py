@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,12 +33,14 @@ class Column:
         missing), or ``"empty"`` (nothing but missing values)
     values : one entry per record
     categories : the distinct values, in order
+    rounded : some whole numbers were too large for float64
     """
 
     name: Hashable
     kind: str
     values: NDArray[Any]
     categories: tuple[Any, ...] = ()
+    rounded: bool = False
 
     @cached_property
     def positions(self) -> dict[Any, int]:
@@ -72,7 +74,8 @@ class Table:
         """Return one column; an error names it if it is not there or holds what no condition can speak of."""
         if name not in self._position:
             known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
-            raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}")
+            hint = "" if self.named else " (X is an array, whose columns have no names of their own)"
+            raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}{hint}")
         return _column(name, self._series(self._position[name]))
 
     def renamed(self, names: Sequence[Hashable]) -> Table:
@@ -115,6 +118,12 @@ def _array(X: Any) -> NDArray[Any]:
     """Check a plain two-dimensional array, without changing its values."""
     from sklearn.utils.validation import check_array
 
+    inner = f" of {type(X[0]).__name__}" if isinstance(X, list | tuple) and X else ""
+    if X is None or (isinstance(X, str | bytes | Mapping) and not hasattr(X, "shape")) or inner == " of dict":
+        got = "None" if X is None else type(X).__name__ + inner
+        raise TypeError(f"X must be a two-dimensional array, or a pandas, polars or Arrow table, got {got}")
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(object), np.nan)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # numpy would turn the numbers beside a string into strings
     return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
@@ -128,7 +137,8 @@ def _column(name: Hashable, series: Any) -> Column:
 
     dtype = series.dtype
     if dtype.is_numeric():
-        return Column(name, NUMBER, _floats(series))
+        floats = _floats(series)
+        return Column(name, NUMBER, floats, rounded=dtype.is_integer() and _beyond_exact(floats))
     if dtype == nw.Boolean:
         if series.null_count() == 0:
             values = series.to_numpy().astype(np.int32)
@@ -147,6 +157,9 @@ def _column(name: Hashable, series: Any) -> Column:
             return _column_of_categories(name, series, nw.Categorical)
         if str(getattr(native, "dtype", "object")) == "object" or dtype == nw.Object:
             return _column_of_objects(name, series.to_list())
+        if str(native.dtype).startswith("Sparse"):
+            return _column_of_array(name, native.to_numpy())
+        dtype = native.dtype
     raise TypeError(
         f"column {name!r} holds {dtype} values: argument must be a string or a number, a boolean, a date or missing; "
         "convert the column (durations, for instance, to a number of seconds) or leave it out"
@@ -167,10 +180,16 @@ def _floats(series: Any) -> NDArray[np.float64]:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
+def _beyond_exact(floats: NDArray[np.float64]) -> bool:
+    """Tell whether some number is beyond those that float64 tells apart."""
+    return bool(np.abs(floats).max(initial=0.0, where=~np.isnan(floats)) > 2.0**53)
+
+
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
     """Give a column of a numpy array its kind."""
     if values.dtype.kind in "fiu":
-        return Column(name, NUMBER, np.ascontiguousarray(values, dtype=np.float64))  # a strided one is read slowly
+        floats = np.ascontiguousarray(values, dtype=np.float64)  # a strided column is read slowly
+        return Column(name, NUMBER, floats, rounded=values.dtype.kind in "iu" and _beyond_exact(floats))
     if values.dtype.kind == "b":
         return Column(name, BOOLEAN, values.astype(np.int32), (False, True))
     if values.dtype.kind == "M":

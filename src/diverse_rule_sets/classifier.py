@@ -205,7 +205,8 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         They are the smoothed class counts of the rule that speaks, ``(n_k + c * p_k) / (n + c)``: of the n training
         records under it n_k are of class k, of all training records a share p_k, and c is the number of classes.
         For uncovered records the uncovered training records are counted. A rule's label is the class it was found
-        for; where that class is rare, another class may well have the higher probability.
+        for; where that class is rare, another class may well have the higher probability. The same holds of
+        the default label unless it is ``"majority"``: the paper's ``"least_covered"`` is often not the likeliest.
         """
         table = self._table(X)
         return self.rule_set_.predict_proba(table)
@@ -224,14 +225,18 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         rules = self.rule_set_.rules
         fired = self.rule_set_.fires(table)
         speakers = self.rule_set_.speakers(fired)
-        labels = [rule.label for rule in rules]
-        groups = [np.flatnonzero(row) for row in fired]
+        reasons = [*map(str, rules), f"no rule covers it: {self.rule_set_.default}"]
+        # Few combinations of rules occur: each is put into words once.
+        patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
+        groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=len(rules))]
+        numbers = [(group + 1).tolist() for group in groups]
+        contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
         columns = {
             "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
             "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
-            "fired": [(group + 1).tolist() for group in groups],
-            "contradiction": [len({labels[j] for j in group}) > 1 for group in groups],
-            "reason": [str(rules[j]) if j >= 0 else f"no rule covers it: {self.rule_set_.default}" for j in speakers],
+            "fired": [numbers[k].copy() for k in which.reshape(-1).tolist()],
+            "contradiction": contradicts[which.reshape(-1)].tolist(),
+            "reason": [reasons[j] for j in speakers.tolist()],
         }
         return _frame_like(X, columns)
 
@@ -265,7 +270,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
     def _check_default(self, labels: list[Any]) -> None:
         """Refuse a default that is no label."""
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
-        if not is_word and plain(self.default) not in labels:
+        if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
             words = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
 

@@ -30,33 +30,50 @@ class Choice(NamedTuple):
     distance_gains: list[float]
 
 
+class Next(NamedTuple):
+    """A candidate to add, its score, and the sum of its distances to those chosen."""
+
+    candidate: int
+    score: float
+    distance: float
+
+
 def best_candidate(
-    qualities: Floats, lambda_: float, n_chosen: int, distance_sums: Callable[[Integers], Floats]
-) -> tuple[int, float]:
-    """Return the candidate that the greedy would add next, the first of equals, and its distance to those chosen.
+    qualities: Floats,
+    lambda_: float,
+    n_chosen: int,
+    distance_sums: Callable[[Integers], Floats],
+    score_to_beat: float = -np.inf,
+) -> Next | None:
+    """Return the candidate that the greedy would add next, the first of equals; None if none beats the score.
 
     Parameters
     ----------
-    qualities : array (n_candidates,), at least one
+    qualities : array (n_candidates,)
     lambda_ : weight of the distances
     n_chosen : how many are chosen: no sum of distances is larger
     distance_sums : function of candidates that returns the sum of their distances to all chosen ones
+    score_to_beat : a score that the candidate must exceed
     """
     half = 0.5 * qualities
     order = np.argsort(-half, kind="stable")
-    score, best, best_sum = -np.inf, -1, 0.0
+    best: Next | None = None
     for begin in range(0, order.size, _BATCH):
         batch = order[begin : begin + _BATCH]
+        needed = score_to_beat if best is None else best.score
         bound = half[batch[0]] + lambda_ * n_chosen
-        if bound < score - 1e-9 * (1.0 + abs(score)):  # rounding may put a bound a hair below what it bounds
+        if bound < needed - 1e-9 * (1.0 + abs(needed)):  # rounding may put a bound a hair below what it bounds
             break
         sums = distance_sums(batch)
         scores = half[batch] + lambda_ * sums
         top = np.flatnonzero(scores == scores.max())
         j = int(top[np.argmin(batch[top])])
-        if (scores[j], -batch[j]) > (score, -best):
-            score, best, best_sum = float(scores[j]), int(batch[j]), float(sums[j])
-    return best, best_sum
+        found = Next(int(batch[j]), float(scores[j]), float(sums[j]))
+        if best is None:
+            best = found if found.score > score_to_beat else None
+        elif (found.score, -found.candidate) > (best.score, -best.candidate):
+            best = found
+    return best
 
 
 def added_up(distances: Floats) -> Floats:

@@ -128,6 +128,13 @@ def _conditions(column: Column, binning: str | Edges, n_bins: int) -> list[Condi
         present = column.values[~missing]
         if column.kind == NUMBER and np.isinf(present).any():
             raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
+        if column.rounded:
+            warnings.warn(
+                f"column {column.name!r} holds whole numbers beyond 2**53, which are compared as floating point and so "
+                "not exactly. Leave the column out if it is an identifier, or turn it into strings",
+                UserWarning,
+                stacklevel=5,  # past encode, _learn and fit: the line that called fit
+            )
         if present.size:
             found += _intervals(column, present, binning, n_bins)
     elif not isinstance(binning, str) and column.kind != EMPTY:
@@ -208,11 +215,31 @@ def _given(edge: Any, column: Column) -> Any:
             if not math.isfinite(number):
                 raise ValueError
             return number
-        return _moment(np.datetime64(edge, "us"), column.kind)
+        return _given_date(edge, column.kind)
     except (TypeError, ValueError):
         raise ValueError(
-            f"binning gives the edge {edge!r} for the column {column.name!r} of {column.kind} values"
+            f"binning gives the edge {edge!r} for the column {column.name!r}, expected a {_EDGE_WORDS[column.kind]}"
         ) from None
+
+
+_EDGE_WORDS = {NUMBER: "finite number", DATE: "date without a time zone", INSTANT: "date and time with a time zone"}
+
+
+def _given_date(edge: Any, kind: str) -> datetime.datetime:
+    """Take a date that the user gave: text, date, datetime, or numpy's or pandas' own."""
+    if isinstance(edge, str):
+        edge = datetime.datetime.fromisoformat(edge)
+    elif isinstance(edge, np.datetime64):
+        edge = _moment(edge, DATE)
+    elif not isinstance(edge, datetime.date):
+        raise TypeError
+    if not isinstance(edge, datetime.datetime):
+        edge = datetime.datetime(edge.year, edge.month, edge.day)
+    if (edge.tzinfo is None) != (kind == DATE):
+        raise ValueError
+    # A plain datetime also where pandas gave its own.
+    whole = datetime.datetime.fromisoformat(edge.isoformat()[:26] if edge.tzinfo is None else edge.isoformat())
+    return whole if kind == DATE else whole.astimezone(datetime.UTC)
 
 
 def _short(edge: Any, values: NDArray[Any], kind: str) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets import _bitset
-from diverse_rule_sets._bitset import Integers
+from diverse_rule_sets._bitset import Flags, Integers
+from diverse_rule_sets._checks import check_number
 from diverse_rule_sets._tables import as_table
 from diverse_rule_sets.measures import jaccard_distance, quality
 from diverse_rule_sets.rules import RuleSet
@@ -17,7 +19,7 @@ __all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "
 
 def overlap(rule_set: RuleSet, X: Any) -> int:
     """Return how many records are covered by two rules or more."""
-    return int((rule_set.fires(X).sum(axis=1) > 1).sum())
+    return int((_fires(rule_set, X).sum(axis=1) > 1).sum())
 
 
 def overlap_share(rule_set: RuleSet, X: Any) -> float:
@@ -28,17 +30,19 @@ def overlap_share(rule_set: RuleSet, X: Any) -> float:
 
 def coverage(rule_set: RuleSet, X: Any) -> float:
     """Return the share of records that some rule covers."""
-    return float(rule_set.fires(X).any(axis=1).mean())
+    return float(_fires(rule_set, X).any(axis=1).mean())
 
 
 def diversity(rule_set: RuleSet, X: Any) -> float:
     """Return the mean Jaccard distance over unordered pairs of rules; 1 for a single rule or none."""
+    _check(rule_set)
     k = len(rule_set)
     return _dispersion(rule_set, X) / (k * (k - 1) / 2) if k > 1 else 1.0
 
 
 def mean_conditions(rule_set: RuleSet) -> float:
     """Return the mean number of conditions of a rule; 0 for no rules."""
+    _check(rule_set)
     return float(np.mean([len(rule.conditions) for rule in rule_set])) if len(rule_set) else 0.0
 
 
@@ -51,6 +55,8 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     X, y : the records, with labels among ``rule_set.classes``
     lambda_ : weight of the distances, such as ``clf.lambda_``
     """
+    _check(rule_set)
+    check_number("lambda_", lambda_, numbers.Real, low=0)
     table = as_table(X)
     labels = np.asarray(y, dtype=object).reshape(-1)
     if labels.size != table.n_records:
@@ -70,9 +76,19 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(rule_set, table))
 
 
+def _check(rule_set: Any) -> None:
+    if not isinstance(rule_set, RuleSet):
+        raise TypeError(f"rule_set must be a RuleSet, such as clf.rule_set_, got {type(rule_set).__name__}")
+
+
+def _fires(rule_set: RuleSet, X: Any) -> Flags:
+    _check(rule_set)
+    return rule_set.fires(X)
+
+
 def _dispersion(rule_set: RuleSet, X: Any) -> float:
     """Return the sum of Jaccard distances over unordered pairs of rules."""
-    covers = _bitset.pack(np.ascontiguousarray(rule_set.fires(X).T))
+    covers = _bitset.pack(np.ascontiguousarray(_fires(rule_set, X).T))
     sizes: Integers = _bitset.popcount(covers)
     total = 0.0
     for j in range(1, len(rule_set)):

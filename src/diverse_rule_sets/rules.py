@@ -25,7 +25,10 @@ from diverse_rule_sets._tables import BOOLEAN, CATEGORY, DATE, INSTANT, NUMBER, 
 Flags = NDArray[np.bool_]
 Bound = float | datetime.datetime | None
 
-_AWKWARD = re.compile(r"[=<>\"'`{}\x00-\x1f\x7f]|^\s|\s$|^$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b")
+# Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
+_AWKWARD = re.compile(
+    r"[=<>\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,10 @@ class Condition(ABC):
     def holds(self, column: Column) -> Flags:
         """Tell for each record of the column whether the condition holds."""
 
-    def _mismatch(self, column: Column) -> ValueError:
-        return ValueError(f"column {self.column!r} holds {column.kind} values, which the condition {self} cannot judge")
+    def _mismatch(self, column: Column, expected: str) -> ValueError:
+        return ValueError(
+            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition {self}"
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Interval(Condition):
         if column.kind != self.kind:
             if column.missing.all():
                 return np.zeros(column.values.size, np.bool_)
-            raise self._mismatch(column)
+            raise self._mismatch(column, self.kind)
         low, high = (_comparable(bound) for bound in (self.low, self.high))
         if low is None:
             return np.asarray(column.values <= high)
@@ -119,7 +124,8 @@ class Equals(Condition):
             return np.asarray(column.values == self.value)
         if self.mixed or column.missing.all():
             return np.zeros(column.values.size, np.bool_)
-        raise self._mismatch(column)
+        kinds = {str: TEXT, bool: BOOLEAN}
+        raise self._mismatch(column, kinds.get(type(self.value), CATEGORY))
 
     def __str__(self) -> str:
         return f"{format_name(self.column)} = {format_value(self.value)}"
@@ -380,7 +386,8 @@ def _page(rule: Rule, total: int, indent: int) -> str:
 def _tally(class_counts: Sequence[tuple[Any, int]]) -> str:
     """Return `: 38 virginica, 1 versicolor`, the largest class first; nothing for no records."""
     present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    return ": " + ", ".join(f"{count:,} {format_label(label)}" for label, count in present) if present else ""
+    words = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
+    return ": " + ", ".join(words) if present else ""
 
 
 def _comparable(bound: Bound) -> Any:
@@ -396,11 +403,10 @@ def format_name(name: Hashable) -> str:
     """Return a column's name as it is, or marked off where it could be misread."""
     if not isinstance(name, str):
         return f"[{name}]"
-    return (
-        f"`{name.encode('unicode_escape').decode('ascii')}`"
-        if not name.isprintable()
-        else (f"`{name}`" if _AWKWARD.search(name) else name)
-    )
+    if not name.isprintable():
+        name = name.encode("unicode_escape").decode("ascii")
+        return f"`{name}`"
+    return f"`{name.replace('`', '``')}`" if _AWKWARD.search(name) else name
 
 
 def format_label(label: Any) -> str:

@@ -82,7 +82,7 @@ def search(
     lambda_ = _lambda(backend, sampler, settings, rng)
     first, pool = _first_pass(backend, sampler, settings, lambda_, rng, report)
     if settings.second_pass and first.steps:
-        second = _second_pass(backend, pool.joined(), lambda_, len(first.steps), report)
+        second = _second_pass(backend, pool, lambda_, len(first.steps), report)
         if second.objective > first.objective * (1 + 1e-12):  # not by rounding alone
             return second
     return first
@@ -90,20 +90,18 @@ def search(
 
 @dataclass
 class _Candidates:
-    """Every candidate drawn, with its label and class counts."""
+    """Candidates with what the greedy needs of each: label, number of records covered, quality."""
 
     bodies: list[Lists] = field(default_factory=list)
-    labels: list[Integers] = field(default_factory=list)
-    class_counts: list[Integers] = field(default_factory=list)
+    labels: list[NDArray[np.int32]] = field(default_factory=list)
+    sizes: list[Integers] = field(default_factory=list)
+    qualities: list[Floats] = field(default_factory=list)
 
-    def add(self, bodies: Lists, labels: Integers, class_counts: Integers) -> None:
+    def add(self, bodies: Lists, label: int, sizes: Integers, qualities: Floats) -> None:
         self.bodies.append(bodies)
-        self.labels.append(labels)
-        self.class_counts.append(class_counts)
-
-    def joined(self) -> tuple[Lists, Integers, Integers]:
-        """Return all candidates, copies included, in the order in which they were drawn."""
-        return Lists.joined(self.bodies), np.concatenate(self.labels), np.concatenate(self.class_counts)
+        self.labels.append(np.full(bodies.size, label, np.int32))
+        self.sizes.append(sizes)
+        self.qualities.append(qualities)
 
 
 class _Chosen:
@@ -116,22 +114,28 @@ class _Chosen:
         self.steps: list[Step] = []
         self.covered = backend.nothing
 
-    def distance_sums(self, bodies: Lists, sizes: Integers) -> Callable[[Integers], Floats]:
-        """Return a function that adds up the distances of some of the bodies to all chosen rules."""
+    def best_of(
+        self, bodies: Lists, sizes: Integers, qualities: Floats, lambda_: float, score_to_beat: float
+    ) -> diversify.Next | None:
+        """Return the body that the greedy would add next, if it beats the score."""
         covers, own_sizes = np.array(self._covers, np.uint64), np.array(self._sizes, np.int64)
 
-        def sums(some: Integers) -> Floats:
+        def distance_sums(some: Integers) -> Floats:
             if not own_sizes.size:
                 return np.zeros(some.size)
             shared = self._backend.shared(bodies.take(some), covers)
             return diversify.added_up(jaccard_distance(shared, sizes[some][:, None], own_sizes))
 
-        return sums
+        return diversify.best_candidate(qualities, lambda_, own_sizes.size, distance_sums, score_to_beat)
 
-    def recall_gain(self, cover: Words, label: int) -> float:
-        """Share of a class that a cover would newly cover."""
+    def step(self, body: NDArray[np.int32], label: int, distance: float) -> tuple[Step, Words]:
+        """Return what a rule would add, and its cover."""
+        cover = self._backend.cover(body)
+        class_counts = self._backend.class_counts(cover)
         new = self._backend.class_counts(cover & ~self.covered)[label]
-        return float(new / self._backend.class_totals[label])
+        rule_quality = quality(class_counts[None], np.array([label]), self._backend.class_totals)[0]
+        gain = float(new / self._backend.class_totals[label])
+        return Step(tuple(body.tolist()), label, class_counts, float(rule_quality), distance, gain), cover
 
     def add(self, step: Step, cover: Words) -> None:
         self.steps.append(step)
@@ -154,7 +158,7 @@ def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings
     qualities = [np.zeros(0)]
     for label in range(backend.n_classes):
         bodies = sampler.draw(label, settings.n_candidates, backend.nothing, rng)
-        qualities.append(quality(backend.class_counts_of(bodies), np.full(bodies.size, label), backend.class_totals))
+        qualities.append(_judge(backend, bodies, label)[1])
     sampled = np.concatenate(qualities)
     return LAMBDA_MODES[settings.diversity](sampled) if sampled.size else 0.0
 
@@ -171,36 +175,50 @@ def _first_pass(
     chosen, pool = _Chosen(backend), _Candidates()
     rotation = list(range(backend.n_classes))
     while rotation and len(chosen.steps) < settings.max_rules:
-        draws = {label: sampler.draw(label, settings.n_candidates, chosen.covered, rng) for label in rotation}
-        rotation = [label for label in rotation if draws[label].size]
-        if not rotation:
+        best: _Best | None = None
+        for label in rotation.copy():
+            bodies = sampler.draw(label, settings.n_candidates, chosen.covered, rng)
+            if not bodies.size:
+                rotation.remove(label)
+                continue
+            sizes, qualities = _judge(backend, bodies, label)
+            if settings.second_pass:
+                pool.add(bodies, label, sizes, qualities)
+            score_to_beat = -np.inf if best is None else best.score
+            found = chosen.best_of(bodies, sizes, qualities, lambda_, score_to_beat)
+            if found is not None:
+                best = _Best(found.score, bodies.one(found.candidate), label, found.distance)
+        if best is None:
             break
-        bodies = Lists.joined([draws[label] for label in rotation])
-        labels = np.repeat(rotation, [draws[label].size for label in rotation])
-        class_counts = backend.class_counts_of(bodies)
-        pool.add(bodies, labels, class_counts)
-        qualities = quality(class_counts, labels, backend.class_totals)
-        best, distance = diversify.best_candidate(
-            qualities, lambda_, len(chosen.steps), chosen.distance_sums(bodies, class_counts.sum(axis=1))
-        )
-        label, cover = int(labels[best]), backend.cover(bodies.one(best))
-        gain = chosen.recall_gain(cover, label)
-        if gain <= settings.min_recall_gain:
-            rotation.remove(label)
+        step, cover = chosen.step(best.body, best.label, best.distance)
+        if step.recall_gain <= settings.min_recall_gain:
+            rotation.remove(best.label)
             continue
-        body = tuple(bodies.one(best).tolist())
-        chosen.add(Step(body, label, class_counts[best], float(qualities[best]), distance, gain), cover)
+        chosen.add(step, cover)
         report("first pass", len(chosen.steps), chosen.covered)
     return chosen.found(lambda_, 1), pool
 
 
-def _second_pass(
-    backend: LocalBackend, pool: tuple[Lists, Integers, Integers], lambda_: float, k: int, report: Report
-) -> Found:
+class _Best(NamedTuple):
+    """The best candidate of a round so far."""
+
+    score: float
+    body: NDArray[np.int32]
+    label: int
+    distance: float
+
+
+def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, Floats]:
+    """Return how many records each body covers, and its quality for the label."""
+    class_counts = backend.class_counts_of(bodies)
+    labels = np.full(bodies.size, label, np.int64)
+    return class_counts.sum(axis=1), quality(class_counts, labels, backend.class_totals)
+
+
+def _second_pass(backend: LocalBackend, pool: _Candidates, lambda_: float, k: int, report: Report) -> Found:
     """Choose k rules by the greedy among all candidates seen."""
-    bodies, labels, class_counts = pool
-    qualities = quality(class_counts, labels, backend.class_totals)
-    sizes = class_counts.sum(axis=1)
+    bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
+    sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Words] = {}
     covered = backend.nothing
 
@@ -218,9 +236,6 @@ def _second_pass(
 
     choice = diversify.greedy(qualities, lambda_, k, distances, on_choice)
     chosen = _Chosen(backend)
-    for j, distance_gain in zip(choice.chosen, choice.distance_gains, strict=True):
-        label = int(labels[j])
-        gain = chosen.recall_gain(covers[j], label)
-        body = tuple(bodies.one(j).tolist())
-        chosen.add(Step(body, label, class_counts[j], float(qualities[j]), distance_gain, gain), covers[j])
+    for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
+        chosen.add(*chosen.step(bodies.one(j), int(labels[j]), distance))
     return chosen.found(lambda_, 2)

@@ -67,7 +67,7 @@ def sample_rules(
     --------
     >>> items = [[1, 0, 1], [1, 0, 0], [0, 1, 1]]
     >>> sample_rules(items, ["yes", "yes", "no"], "yes", n=4, random_state=0)
-    [(0,), (0,), (0,), (0, 2)]
+    [(0, 2), (0, 2), (0,), (0,)]
     """
     table, labels = np.asarray(items), np.asarray(y)
     if table.ndim != 2 or not np.isin(table, (0, 1)).all():
