@@ -64,7 +64,7 @@ def test_more_rules_than_candidates_gives_all_candidates():
 
 @pytest.mark.parametrize("batch", [1, 3, 512])
 def test_the_next_candidate_is_the_eager_one(batch, monkeypatch):
-    monkeypatch.setattr(diversify, "_BATCH", batch)
+    monkeypatch.setattr(diversify, "_SMALL_BATCH", batch)
     for seed in range(60):
         qualities, distance = random_pool(seed, 20)
         chosen = list(range(seed % 6))

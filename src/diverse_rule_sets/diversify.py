@@ -19,8 +19,9 @@ Integers = NDArray[np.int64]
 # Distances, each in [0, 1], of some candidates (rows) to some others (columns).
 Distances = Callable[[Integers, list[int]], Floats]
 
-# How many candidates are brought up to date at a time.
+# How many candidates are brought up to date at a time: of a pool of tens of thousands, and of some hundreds.
 _BATCH = 512
+_SMALL_BATCH = 64
 
 
 class Choice(NamedTuple):
@@ -58,8 +59,8 @@ def best_candidate(
     half = 0.5 * qualities
     order = np.argsort(-half, kind="stable")
     best: Next | None = None
-    for begin in range(0, order.size, _BATCH):
-        batch = order[begin : begin + _BATCH]
+    for begin in range(0, order.size, _SMALL_BATCH):
+        batch = order[begin : begin + _SMALL_BATCH]
         needed = score_to_beat if best is None else best.score
         bound = half[batch[0]] + lambda_ * n_chosen
         if bound < needed - 1e-9 * (1.0 + abs(needed)):  # rounding may put a bound a hair below what it bounds

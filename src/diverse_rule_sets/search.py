@@ -104,6 +104,15 @@ class _Candidates:
         self.qualities.append(qualities)
 
 
+class _Best(NamedTuple):
+    """The best candidate of a round so far."""
+
+    score: float
+    body: NDArray[np.int32]
+    label: int
+    distance: float
+
+
 class _Chosen:
     """The rules chosen so far and what they cover."""
 
@@ -197,15 +206,6 @@ def _first_pass(
         chosen.add(step, cover)
         report("first pass", len(chosen.steps), chosen.covered)
     return chosen.found(lambda_, 1), pool
-
-
-class _Best(NamedTuple):
-    """The best candidate of a round so far."""
-
-    score: float
-    body: NDArray[np.int32]
-    label: int
-    distance: float
 
 
 def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, Floats]:
