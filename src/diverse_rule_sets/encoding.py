@@ -276,14 +276,16 @@ def shortest_number(edge: float, low: float, high: float) -> float:
     return low
 
 
-_UNITS = ("Y", "M", "D", "h", "m", "s", "ms", "us")
+_UNITS: tuple[Any, ...] = ("Y", "M", "D", "h", "m", "s", "ms", "us")
 
 
 def shortest_date(edge: Any, low: Any, high: Any) -> Any:
     """Return the start of a year, or else of a month, a day, an hour ... in [low, high), nearest to the edge."""
     for unit in _UNITS:
         start = edge.astype(f"datetime64[{unit}]")
-        near = sorted((start, start + 1), key=lambda moment: abs(moment.astype("datetime64[us]") - edge))
+        near = sorted(
+            (start, start + np.timedelta64(1, unit)), key=lambda moment: abs(moment.astype("datetime64[us]") - edge)
+        )
         for candidate in near:
             moment = candidate.astype("datetime64[us]")
             if low <= moment < high:
