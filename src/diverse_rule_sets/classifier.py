@@ -68,7 +68,8 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
     measure : {"pairs", "triples"}, default="pairs"
         The chances of the candidates, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
     second_pass : bool, default=True
-        Choose once more among all candidates seen, and keep the better of the two sets.
+        Choose once more among all candidates seen, and keep the better of the two sets. The candidates are kept
+        for that: with a hundred classes they may take a gigabyte.
     binning : {"uniform", "quantile"} or dict, default="uniform"
         How numbers and dates are cut into intervals: of equal width, or with about equally many records each. A
         dict gives for some columns one of these words or the edges themselves, as in ``{"age": [25, 60]}``; the others

@@ -218,6 +218,7 @@ def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, 
 def _second_pass(backend: LocalBackend, pool: _Candidates, lambda_: float, k: int, report: Report) -> Found:
     """Choose k rules by the greedy among all candidates seen."""
     bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
+    pool.bodies.clear()  # millions where there are many classes: not to be held twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Words] = {}
     covered = backend.nothing
