@@ -402,7 +402,7 @@ def test_verbose_shows_rules_and_coverage(capsys):
     assert lines[0].startswith("first pass: 1 rules cover 3")
     assert any(line.startswith("second pass: ") for line in lines)
     assert " rules cover " in lines[-1]
-    fit(verbose=0)
+    fit(verbose=False)
     assert capsys.readouterr() == ("", "")
 
 

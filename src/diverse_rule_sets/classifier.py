@@ -247,7 +247,9 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         check_number("n_candidates", self.n_candidates, numbers.Integral, low=1)
         check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
-        check_number("verbose", int(self.verbose) if self.verbose is True else self.verbose, numbers.Integral, low=0)
+        check_number(
+            "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, numbers.Integral, low=0
+        )
         check_choice("measure", self.measure, MEASURES)
         if isinstance(self.diversity, str):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
