@@ -230,12 +230,12 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         # Few combinations of rules occur: each is put into words once.
         patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
         groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=len(rules))]
-        numbers = [(group + 1).tolist() for group in groups]
+        numbered = [(group + 1).tolist() for group in groups]
         contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
         columns = {
             "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
             "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
-            "fired": [numbers[k].copy() for k in which.reshape(-1).tolist()],
+            "fired": [numbered[k].copy() for k in which.reshape(-1).tolist()],
             "contradiction": contradicts[which.reshape(-1)].tolist(),
             "reason": [reasons[j] for j in speakers.tolist()],
         }
