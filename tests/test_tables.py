@@ -139,6 +139,12 @@ def test_columns_that_no_condition_can_speak_of_are_named(series):
         as_table(frame).column("odd one")
 
 
+def test_python_integers_too_large_for_float64():
+    assert as_table(pd.DataFrame({"a": pd.Series([2**53 + 1, 1], dtype=object)})).column("a").rounded
+    with pytest.raises(ValueError, match="too large for float64 in the column 'a'"):
+        as_table(pd.DataFrame({"a": pd.Series([10**400, 1], dtype=object)})).column("a")
+
+
 def test_a_missing_column_is_named():
     with pytest.raises(ValueError, match="X has no column 'b', which the rules use; its columns are 'a'"):
         as_table(pd.DataFrame({"a": [1]})).column("b")

@@ -248,8 +248,7 @@ def _column_of_objects(name: Hashable, values: list[Any]) -> Column:
         codes = np.array([-1 if gone else int(v) for v, gone in zip(values, missing, strict=True)], np.int32)
         return Column(name, BOOLEAN, codes, (False, True))
     if all(_is_real(t) for t in types):
-        floats = [np.nan if gone else float(v) for v, gone in zip(values, missing, strict=True)]
-        return Column(name, NUMBER, np.array(floats, np.float64))
+        return _column_of_real_objects(name, values, missing)
     if all(issubclass(t, datetime.date | np.datetime64) for t in types):
         return _column_of_date_objects(name, values, missing)
     for v, gone in zip(values, missing, strict=True):
@@ -264,6 +263,16 @@ def _column_of_objects(name: Hashable, values: list[Any]) -> Column:
         np.int32,
     )
     return _categorical(name, list(position), codes, ordered=False)
+
+
+def _column_of_real_objects(name: Hashable, values: list[Any], missing: list[bool]) -> Column:
+    """Numbers as Python objects."""
+    try:
+        floats = np.array([np.nan if gone else float(v) for v, gone in zip(values, missing, strict=True)], np.float64)
+    except OverflowError:
+        raise ValueError(f"Input X contains a number too large for float64 in the column {name!r}") from None
+    whole = any(isinstance(v, numbers.Integral) for v in values)
+    return Column(name, NUMBER, floats, rounded=whole and _beyond_exact(floats))
 
 
 def _is_real(t: type) -> bool:

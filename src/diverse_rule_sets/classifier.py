@@ -21,7 +21,7 @@ from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, as_table, plain
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.encoding import Encoding, encode
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.rules import Rule, RuleSet, firing_groups
 from diverse_rule_sets.samplers import MEASURES, RejectionSampler
 from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings, search
 
@@ -227,16 +227,14 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         fired = self.rule_set_.fires(table)
         speakers = self.rule_set_.speakers(fired)
         reasons = [*map(str, rules), f"no rule covers it: {self.rule_set_.default}"]
-        # Few combinations of rules occur: each is put into words once.
-        patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
-        groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=len(rules))]
+        groups, which = firing_groups(fired)
         numbered = [(group + 1).tolist() for group in groups]
         contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
         columns = {
             "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
             "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
-            "fired": [numbered[k].copy() for k in which.reshape(-1).tolist()],
-            "contradiction": contradicts[which.reshape(-1)].tolist(),
+            "fired": [numbered[k].copy() for k in which.tolist()],
+            "contradiction": contradicts[which].tolist(),
             "reason": [reasons[j] for j in speakers.tolist()],
         }
         return _frame_like(X, columns)

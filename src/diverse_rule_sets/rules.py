@@ -276,10 +276,8 @@ class RuleSet:
             return np.where(fired.any(axis=1), order[first], -1)
         if self.conflict == "vote":
             return self._by_vote(fired)
-        patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
-        groups = np.unpackbits(patterns, axis=1, count=len(self.rules)).view(np.bool_)
-        spoken = np.array([self._settle(np.flatnonzero(group)) for group in groups], np.int64)
-        return spoken[which.reshape(-1)]
+        groups, which = firing_groups(fired)
+        return np.array([self._settle(group) for group in groups], np.int64)[which]
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
@@ -365,6 +363,13 @@ class RuleSet:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
             pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
         return "\n".join(pages)
+
+
+def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return the combinations of rules that occur, few as a rule, and which of them each record has."""
+    patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
+    groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=fired.shape[1])]
+    return groups, which.reshape(-1)
 
 
 _CONFLICT_WORDS = {
