@@ -229,7 +229,7 @@ def test_a_zoned_edge_on_a_zoned_column():
 
 
 def test_whole_numbers_that_floating_point_cannot_tell_apart_are_warned_of():
-    with pytest.warns(UserWarning, match="column 'id' holds whole numbers beyond"):
+    with pytest.warns(UserWarning, match="column 'id' holds whole numbers from"):
         encoded(pd.DataFrame({"id": np.arange(200) + 2**53}))
 
 

@@ -33,7 +33,7 @@ class Column:
         missing), or ``"empty"`` (nothing but missing values)
     values : one entry per record
     categories : the distinct values, in order
-    rounded : some whole numbers were too large for float64
+    rounded : some whole numbers may have been too large for float64
     """
 
     name: Hashable
@@ -181,8 +181,8 @@ def _floats(series: Any) -> NDArray[np.float64]:
 
 
 def _beyond_exact(floats: NDArray[np.float64]) -> bool:
-    """Tell whether some number is beyond those that float64 tells apart."""
-    return bool(np.abs(floats).max(initial=0.0, where=~np.isnan(floats)) > 2.0**53)
+    """Tell whether some whole number may have been rounded to float64: 2**53 + 1, for one, becomes 2**53."""
+    return bool(np.abs(floats).max(initial=0.0, where=~np.isnan(floats)) >= 2.0**53)
 
 
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
