@@ -130,8 +130,8 @@ def _conditions(column: Column, binning: str | Edges, n_bins: int) -> list[Condi
             raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
         if column.rounded:
             warnings.warn(
-                f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and so "
-                "not exactly. Leave the column out if it is an identifier, or turn it into strings",
+                f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
+                "so not exactly. Leave the column out if it is an identifier, or turn it into strings",
                 UserWarning,
                 stacklevel=5,  # past encode, _learn and fit: the line that called fit
             )
