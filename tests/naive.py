@@ -1,4 +1,4 @@
-"""The oracle: every definition of the paper, slow and obvious. Imports nothing of the package.
+"""The oracle: every definition, slow and obvious. Imports nothing of the package.
 
 A record is a frozenset of items, a body a tuple of items, a rule a pair (body, label).
 """
@@ -131,3 +131,61 @@ def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, sec
         if objective(second, records, y, lambda_) > objective(chosen, records, y, lambda_):
             return second, lambda_
     return chosen, lambda_
+
+
+def weighted_shares(counts, totals, weights, smoothing):
+    """Class shares of a rule, smoothed towards those of the whole table and weighted."""
+    n = sum(totals)
+    mixed = [(c + smoothing * t / n) * w for c, t, w in zip(counts, totals, weights, strict=True)]
+    return [m / sum(mixed) for m in mixed]
+
+
+def refined_quality(counts, totals, weights, smoothing, price, n_conditions):
+    """(quality, label) of a rule in the refined search; weights are scaled to leave the total weight alone."""
+    n = sum(totals)
+    scale = n / sum(t * w for t, w in zip(totals, weights, strict=True))
+    weights = [w * scale for w in weights]
+    shares = weighted_shares(counts, totals, weights, smoothing)
+    label = max(range(len(counts)), key=lambda c: (shares[c], -c))
+    divergence = sum(s * math.log(s / (t * w / n)) for s, t, w in zip(shares, totals, weights, strict=True) if s > 0)
+    return counts[label] * weights[label] / n * divergence * (1 - price * n_conditions), label
+
+
+def evidence(counts, totals, weights):
+    """Log-likelihood gained by a rule's own class shares, in records or in weight, whichever is more."""
+    n, size = sum(totals), sum(counts)
+    scale = n / sum(t * w for t, w in zip(totals, weights, strict=True))
+    weights = [w * scale for w in weights]
+    weight = sum(c * w for c, w in zip(counts, weights, strict=True))
+    plain = weighted = 0.0
+    for c, t, w in zip(counts, totals, weights, strict=True):
+        if c:
+            plain += c * math.log(c / size / (t / n))
+            weighted += c * min(w, 1) * math.log(c * w / weight / (t * w / n))
+    return max(plain, weighted)
+
+
+def climb(body, items, score):
+    """Add the item that helps most; where none does, swap or drop; until none helps. A forbidden body scores None."""
+    body = tuple(sorted(set(body)))
+    current = score(body)
+    while True:
+        longer = [tuple(sorted({*body, i})) for i in items]
+        moves = [b for b in longer if score(b) is not None and (current is None or score(b) > current * (1 + 1e-9))]
+        if not moves:
+            shorter = [tuple(j for j in body if j != i) for i in body]
+            moves = [b for b in shorter if b and score(b) is not None and (current is None or score(b) >= current)]
+            for b in shorter:
+                swapped = [tuple(sorted({*b, i})) for i in items]
+                moves += [
+                    s for s in swapped if score(s) is not None and (current is None or score(s) > current * (1 + 1e-9))
+                ]
+        if not moves:
+            return body, current
+        body = max(moves, key=score)
+        current = score(body)
+
+
+def first_that_holds(bodies, record):
+    """Position of the first body that covers a record; -1 if none does."""
+    return next((j for j, body in enumerate(bodies) if covers(body, record)), -1)

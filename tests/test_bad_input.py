@@ -43,13 +43,13 @@ def fit(X=X, y=y, **params):
         (
             {"binning": "tree"},
             ValueError,
-            "binning must be one of 'uniform', 'quantile', or a dict of columns, got 'tree'",
+            "binning must be one of 'supervised', 'uniform', 'quantile', or a dict of columns, got 'tree'",
         ),
         ({"binning": {"x0": "tree"}}, ValueError, "binning.'x0'. must be one of"),
         (
             {"binning": {"x0": 5}},
             ValueError,
-            "binning.'x0'. must be one of 'uniform', 'quantile', or a list of edges, got 5",
+            "binning.'x0'. must be one of 'supervised', 'uniform', 'quantile', or a list of edges, got 5",
         ),
         ({"binning": {"x0": None}}, ValueError, "binning.'x0'. must be one of"),
         ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
@@ -62,6 +62,36 @@ def fit(X=X, y=y, **params):
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"verbose": -1}, ValueError, "verbose must be"),
         ({"verbose": "loud"}, TypeError, "verbose must be"),
+        ({"max_conditions": 0}, ValueError, "max_conditions must be an integer at least 1, got 0"),
+        ({"max_conditions": 2.5}, TypeError, "max_conditions must be an integer"),
+        ({"max_overlap": 1.5}, ValueError, "max_overlap must be a number at least 0 and at most 1, got 1.5"),
+        ({"max_overlap": None}, TypeError, "max_overlap must be a number"),
+        ({"min_support": 0}, ValueError, "min_support must be an integer at least 1, got 0"),
+        ({"min_support": 0.1}, TypeError, "min_support must be an integer"),
+        ({"max_backups": -1}, ValueError, "max_backups must be an integer at least 0, got -1"),
+        ({"max_backups": None}, TypeError, "max_backups must be an integer"),
+        (
+            {"class_weight": "heavy"},
+            ValueError,
+            "class_weight must be one of 'balanced', None, or a dict of labels, got 'heavy'",
+        ),
+        ({"class_weight": [1, 2]}, ValueError, "class_weight must be one of"),
+        ({"class_weight": {7: 1.0}}, ValueError, "class_weight names the label 7, which y does not have; its labels"),
+        ({"class_weight": {1: 0}}, ValueError, "class_weight.1. must be a number"),
+        ({"class_weight": {1: "much"}}, TypeError, "class_weight.1. must be a number"),
+        ({"conditions": "trees"}, ValueError, "conditions must be one of 'thresholds', 'bins', got 'trees'"),
+        ({"conditions": None}, ValueError, "conditions must be one of"),
+        ({"negation": 1}, TypeError, "negation must be True or False, got 1"),
+        ({"refine": "yes"}, TypeError, "refine must be True or False, got 'yes'"),
+        ({"split": None}, TypeError, "split must be True or False, got None"),
+        ({"length_odds": 0}, ValueError, "length_odds must be a number"),
+        ({"length_odds": "even"}, TypeError, "length_odds must be a number"),
+        ({"min_evidence": -0.1}, ValueError, "min_evidence must be a number at least 0"),
+        ({"min_evidence": float("nan")}, ValueError, "min_evidence must be a number"),
+        ({"condition_price": 1.5}, ValueError, "condition_price must be a number at least 0 and at most 1, got 1.5"),
+        ({"condition_price": None}, TypeError, "condition_price must be a number"),
+        ({"smoothing": -1}, ValueError, "smoothing must be a number at least 0"),
+        ({"smoothing": "some"}, TypeError, "smoothing must be a number"),
     ],
 )
 def test_a_parameter_out_of_range_is_named(params, error, message):
@@ -110,7 +140,7 @@ def test_bad_tables_and_labels_are_refused(X, y, error, message):
 
 
 def test_a_bad_default_is_refused_before_the_search(monkeypatch):
-    monkeypatch.setattr("diverse_rule_sets.classifier.search", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr("diverse_rule_sets.classifier.learn", lambda *_: pytest.fail("searched"))
     with pytest.raises(ValueError, match="default must be"):
         fit(default="nobody")
 
@@ -172,6 +202,16 @@ def test_identifiers_as_a_column_warn_and_are_bounded():
     with pytest.warns(UserWarning, match="column 'id' has 100,000 different values"):
         clf = fit(frame, np.tile(X[:, 0] > 0.5, 2500))
     assert clf.score(frame.head(100), np.tile(X[:, 0] > 0.5, 2500)[:100]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "column", [[f"customer {k}" for k in range(300)], np.arange(300) + 2**53], ids=["categories", "numbers"]
+)
+def test_a_warning_points_at_the_line_that_called_fit(column):
+    clf = DiverseRuleSetClassifier(random_state=0, n_candidates=2)
+    with pytest.warns(UserWarning, match="column 'id'") as caught:
+        clf.fit(pd.DataFrame({"id": column}), np.arange(300) % 2)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize(

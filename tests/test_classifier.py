@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import joblib
@@ -23,14 +24,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from conftest import make_mixed
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, metrics
-from diverse_rule_sets.classifier import PAPER
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, Rule, metrics
 
 iris = load_iris()
 
 
 def fit(X=iris.data, y=iris.target, **params):
-    return DiverseRuleSetClassifier(**({"random_state": 0, "n_candidates": 50} | params)).fit(X, y)
+    return DiverseRuleSetClassifier(**({"random_state": 0, "n_candidates": 8} | params)).fit(X, y)
+
+
+def fit_as_in_paper(X=iris.data, y=iris.target, **params):
+    return DiverseRuleSetClassifier.as_in_paper(**({"random_state": 0, "n_candidates": 50} | params)).fit(X, y)
+
+
+both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
 
 
 # --- scikit-learn ------------------------------------------------------------------------------------------------
@@ -46,10 +53,10 @@ def test_every_check_of_scikit_learn_passes():
 
 
 def test_pipeline_grid_search_cross_validation_clone():
-    model = make_pipeline(StandardScaler(), DiverseRuleSetClassifier(random_state=0, n_candidates=50))
+    model = make_pipeline(StandardScaler(), DiverseRuleSetClassifier(random_state=0, n_candidates=8))
     assert cross_val_score(model, iris.data, iris.target, cv=3).mean() > 0.85
     grid = GridSearchCV(
-        DiverseRuleSetClassifier(random_state=0, n_candidates=30),
+        DiverseRuleSetClassifier(random_state=0, n_candidates=8),
         {"max_rules": [1, 10], "binning": ["uniform", "quantile"]},
         cv=3,
         n_jobs=2,
@@ -70,20 +77,61 @@ def test_pickle_and_joblib(tmp_path, mixed):
 def test_all_parameters_are_keywords():
     with pytest.raises(TypeError):
         DiverseRuleSetClassifier(5)
-    assert set(PAPER) | {"random_state", "n_jobs", "verbose"} == set(DiverseRuleSetClassifier().get_params())
+    expected = {
+        "max_rules": 40,
+        "max_conditions": 5,
+        "max_overlap": 0.01,
+        "min_support": 3,
+        "max_backups": 15,
+        "class_weight": "balanced",
+        "conditions": "thresholds",
+        "binning": "supervised",
+        "n_bins": 20,
+        "negation": False,
+        "refine": True,
+        "length_odds": None,
+        "n_candidates": 8,
+        "measure": "pairs",
+        "diversity": "strict",
+        "min_recall_gain": 0.001,
+        "min_evidence": 1.0,
+        "condition_price": 0.03,
+        "smoothing": 5.0,
+        "second_pass": True,
+        "split": True,
+        "conflict": "smoothed",
+        "default": "majority",
+        "random_state": None,
+        "n_jobs": None,
+        "verbose": 0,
+    }
+    assert DiverseRuleSetClassifier().get_params() == expected
 
 
 def test_as_in_paper():
     clf = DiverseRuleSetClassifier.as_in_paper(random_state=3, max_rules=7)
     expected = {
         "max_rules": 7,
-        "diversity": "strict",
-        "n_candidates": 500,
-        "min_recall_gain": 0.01,
-        "measure": "pairs",
-        "second_pass": True,
+        "max_conditions": None,
+        "max_overlap": 1.0,
+        "min_support": 1,
+        "max_backups": 0,
+        "class_weight": None,
+        "conditions": "bins",
         "binning": "uniform",
         "n_bins": 5,
+        "negation": False,
+        "refine": False,
+        "length_odds": 1.0,
+        "n_candidates": 500,
+        "measure": "pairs",
+        "diversity": "strict",
+        "min_recall_gain": 0.01,
+        "min_evidence": 0.0,
+        "condition_price": 0.03,  # means nothing without refine
+        "smoothing": None,
+        "second_pass": True,
+        "split": False,
         "conflict": "precision",
         "default": "least_covered",
         "random_state": 3,
@@ -91,14 +139,17 @@ def test_as_in_paper():
         "verbose": 0,
     }
     assert clf.get_params() == expected
+    assert DiverseRuleSetClassifier.as_in_paper().get_params()["max_rules"] == 100
 
 
 # --- the same rules ----------------------------------------------------------------------------------------------
 
 
-def test_same_seed_same_rules_on_any_number_of_threads(monkeypatch):
+@both
+def test_same_seed_same_rules_on_any_number_of_threads(fit, monkeypatch):
     monkeypatch.setattr("diverse_rule_sets._bitset._WORTH_A_THREAD", 1)
     X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :10]
     one = fit(X, y, n_jobs=1)
     for n_jobs in (2, 5, -1):
         other = fit(X, y, n_jobs=n_jobs)
@@ -108,7 +159,8 @@ def test_same_seed_same_rules_on_any_number_of_threads(monkeypatch):
     assert fit(X, y, random_state=1).rule_set_ != one.rule_set_
 
 
-def test_same_seed_same_rules_in_threads_at_once():
+@both
+def test_same_seed_same_rules_in_threads_at_once(fit):
     X, y = load_wine(return_X_y=True)
     alone = str(fit(X, y).rule_set_)
     many = joblib.Parallel(4, backend="threading")(joblib.delayed(fit)(X, y, n_jobs=2) for _ in range(8))
@@ -120,9 +172,13 @@ def test_same_rules_without_the_compiler():
         from sklearn.datasets import load_iris
         from diverse_rule_sets import DiverseRuleSetClassifier
         import numba, sys
-        X, y = load_iris(return_X_y=True)
-        for measure in ("pairs", "triples"):
-            clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20, max_rules=6, measure=measure).fit(X, y)
+        X, y = (array[::2] for array in load_iris(return_X_y=True))
+        for make, n_candidates, measure in (
+            (DiverseRuleSetClassifier, 2, "pairs"),
+            (DiverseRuleSetClassifier.as_in_paper, 10, "pairs"),
+            (DiverseRuleSetClassifier.as_in_paper, 10, "triples"),
+        ):
+            clf = make(random_state=0, n_candidates=n_candidates, max_rules=6, measure=measure).fit(X, y)
             print(numba.config.DISABLE_JIT, file=sys.stderr)
             print(clf.rule_set_, clf.objective_)
     """)
@@ -132,13 +188,14 @@ def test_same_rules_without_the_compiler():
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
         )
-        assert done.stderr.split() == [disabled] * 2
+        assert done.stderr.split() == [disabled] * 3
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert "THEN" in outputs[0]
 
 
-def test_same_rules_from_pandas_polars_arrow_and_arrays():
+@both
+def test_same_rules_from_pandas_polars_arrow_and_arrays(fit):
     table, y = make_mixed()
     expected = fit(pd.DataFrame(table), y)
     assert fit(pl.DataFrame(table), y).rule_set_ == expected.rule_set_
@@ -160,17 +217,27 @@ def test_the_order_of_columns_does_not_matter_to_prediction(mixed):
 # --- tables as they come -----------------------------------------------------------------------------------------
 
 
-def test_a_table_of_every_kind_of_column(mixed):
+@pytest.mark.parametrize(
+    ("fit", "params", "kinds"),
+    [
+        (fit, {"min_evidence": 0}, {Interval, Equals, IsIn, IsMissing}),
+        (fit_as_in_paper, {"n_candidates": 300}, {Interval, Equals, IsMissing}),
+    ],
+)
+def test_a_table_of_every_kind_of_column(mixed, fit, params, kinds):
     frame, y = mixed
-    clf = fit(frame, y, n_candidates=300)
+    clf = fit(frame, y, **params)
     assert clf.score(frame, y) > 0.75
     assert clf.feature_names_in_.tolist() == list(frame.columns)
-    found = {type(c) for rule in clf.rule_set_ for c in rule.conditions}
-    assert found == {Interval, Equals, IsMissing}
-    for rule in clf.rule_set_:  # what the rule says of its training records is true, in raw units
-        covered = rule.covers(frame)
+    rules, backups = clf.rule_set_.rules, clf.rule_set_.backups
+    assert {type(c) for rule in rules for c in rule.conditions} == kinds
+    assert bool(backups) == (clf.max_backups > 0)
+    alone = ~clf.rule_set_.fires(frame).any(axis=1)
+    for rule in rules + backups:  # what the rule says of its training records is true, in raw units
+        covered = rule.covers(frame) & (alone if rule in backups else True)
         assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in ("bad", "good")}
         assert len({c.column for c in rule.conditions}) == len(rule.conditions)
+    assert clf.rule_set_.uncovered_counts == tuple(int((y[alone] == label).sum()) for label in ("bad", "good"))
 
 
 def test_only_columns_that_some_rule_uses_are_needed(mixed):
@@ -204,7 +271,7 @@ def test_one_record_at_a_time_gives_the_same_answers(mixed):
 
 def test_a_column_of_another_kind_at_prediction_is_named(mixed):
     frame, y = mixed
-    clf = fit(frame, y, max_rules=20)
+    clf = fit(frame, y, min_evidence=0)
     assert "sex" in clf.rule_set_.columns
     with pytest.raises(ValueError, match="column 'sex' holds number values"):
         clf.predict(frame.assign(sex=1))
@@ -267,28 +334,78 @@ def test_labels_of_any_kind(labels):
 # --- what is fitted ----------------------------------------------------------------------------------------------
 
 
-def test_fitted_attributes_agree_with_one_another():
-    clf = fit(diversity="permissive")
+@both
+@pytest.mark.parametrize("diversity", ["permissive", "strict"])
+def test_fitted_attributes_agree_with_one_another(fit, diversity):
+    clf = fit(diversity=diversity)
     assert clf.lambda_ > 0
+    assert len(clf.rule_set_) > 2
     assert len(clf.history_) == len(clf.rule_set_)
     total = sum(step["quality"] + clf.lambda_ * step["distance_gain"] for step in clf.history_)
     np.testing.assert_allclose(clf.objective_, total)
-    np.testing.assert_allclose(
-        clf.objective_, metrics.objective(clf.rule_set_, iris.data, iris.target, lambda_=clf.lambda_)
-    )
+    n_pairs = len(clf.rule_set_) * (len(clf.rule_set_) - 1) / 2
+    distances = metrics.diversity(clf.rule_set_, iris.data) * n_pairs
+    np.testing.assert_allclose(sum(step["distance_gain"] for step in clf.history_), distances)
+    if not clf.refine:  # the refined search has a measure of quality of its own
+        paper = metrics.objective(clf.rule_set_, iris.data, iris.target, lambda_=clf.lambda_)
+        np.testing.assert_allclose(clf.objective_, paper)
+    assert [step["label"] for step in clf.history_] == [rule.label for rule in clf.rule_set_]
+    covered = np.zeros(150, bool)
+    for step, rule in zip(clf.history_, clf.rule_set_, strict=True):
+        new = rule.covers(iris.data) & ~covered & (iris.target == rule.label)
+        np.testing.assert_allclose(step["recall_gain"], new.sum() / 50)
+        covered |= rule.covers(iris.data)
     assert set(clf.history_[0]) == {"label", "quality", "distance_gain", "recall_gain", "pass"}
     assert clf.history_[0]["distance_gain"] == 0
     assert sum(clf.rule_set_.class_totals) == 150
 
 
-def test_probabilities_are_the_smoothed_counts_of_the_rule_that_speaks():
-    clf = fit(max_rules=3)
-    speakers = clf.rule_set_.speakers(clf.rule_set_.fires(iris.data))
+@pytest.mark.parametrize(
+    ("params", "weights", "m"),
+    [
+        ({}, "balanced", 5.0),
+        ({"smoothing": 12}, "balanced", 12),
+        ({"smoothing": 0}, "balanced", 0),
+        ({"smoothing": None}, "balanced", 2),
+        ({"class_weight": None}, [1, 1], 5.0),
+        ({"class_weight": {"good": 7, "bad": 2.5}}, [2.5, 7], 5.0),
+        ({"class_weight": {"good": 7}}, [1, 7], 5.0),
+    ],
+)
+def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed, params, weights, m):
+    """w_k * (n_k + m * p_k), scaled to sum to 1."""
+    frame, y = mixed
+    clf = fit(frame, y, max_rules=3, **params)
+    totals = np.array([(y == "bad").sum(), (y == "good").sum()])
+    weights = y.size / (2 * totals) if isinstance(weights, str) else np.array(weights)
+    speakers = clf.rule_set_.speakers(frame)
+    said = clf.rule_set_.rules + clf.rule_set_.backups
+    assert clf.rule_set_.backups
+    for row, speaker in zip(clf.predict_proba(frame), speakers.tolist(), strict=True):
+        counts = np.array(clf.rule_set_.uncovered_counts)
+        if speaker >= 0:
+            counts = np.array([count for _, count in said[speaker].class_counts])
+        mass = weights * (counts + m * totals / y.size)
+        np.testing.assert_allclose(row, mass / mass.sum())
+
+
+def test_probabilities_as_in_the_paper_are_the_smoothed_counts_of_the_rule_that_speaks():
+    clf = fit_as_in_paper(max_rules=3)
+    speakers = clf.rule_set_.speakers(iris.data)
+    assert set(speakers.tolist()) == {-1, 0, 1, 2}
     for row, speaker in zip(clf.predict_proba(iris.data), speakers, strict=True):
         counts = clf.rule_set_.uncovered_counts
         if speaker >= 0:
             counts = [count for _, count in clf.rule_set_[int(speaker)].class_counts]
         np.testing.assert_allclose(row, (np.array(counts) + 3 * np.array([50, 50, 50]) / 150) / (sum(counts) + 3))
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None])
+def test_the_label_is_the_likeliest_class(mixed, class_weight):
+    frame, y = mixed
+    clf = fit(frame, y, class_weight=class_weight)
+    likeliest = clf.classes_[np.argmax(clf.predict_proba(frame), axis=1)]
+    np.testing.assert_array_equal(clf.predict(frame), likeliest)
 
 
 def test_explain_of_an_arrow_table_is_one():
@@ -310,16 +427,20 @@ def test_a_column_of_strings_and_numbers_is_judged_value_by_value():
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_explain(library):
-    frame = library.DataFrame(dict(zip(iris.feature_names, iris.data.T, strict=True)))
+@both
+def test_explain(fit, library):
+    table, y = make_mixed()
+    frame = library.DataFrame(table)
     if library is pd:
-        frame.index = [f"flower {k}" for k in range(150)]
-    clf = fit(frame, iris.target_names[iris.target], max_rules=4)
+        frame.index = [f"person {k}" for k in range(400)]
+    clf = fit(frame, y, max_rules=4, max_overlap=1.0)
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)
     assert list(told.columns) == ["label", "rule", "fired", "contradiction", "reason"]
     fired = clf.rule_set_.fires(frame)
+    backups = clf.rule_set_.backups
     rows = told.to_dict("records") if library is pd else told.to_dicts()
+    spoke = set()
     for row, label, covering in zip(rows, clf.predict(frame), fired, strict=True):
         numbers = (np.flatnonzero(covering) + 1).tolist()
         assert list(row["fired"]) == numbers
@@ -329,11 +450,20 @@ def test_explain(library):
             assert row["rule"] in numbers
             assert row["reason"] == str(rule)
             assert rule.label == label
+            spoke.add("rule")
+        elif row["rule"] is None or row["rule"] is pd.NA:
+            nobody = "no rule and no backup covers it" if backups else "no rule covers it"
+            assert row["reason"] == f"{nobody}: {clf.rule_set_.default}"
+            assert label == clf.rule_set_.default
+            spoke.add("default")
         else:
-            assert row["rule"] is None or row["rule"] is pd.NA
-            assert row["reason"] == f"no rule covers it: {clf.rule_set_.default}"
+            backup = backups[row["rule"] - 1 - len(clf.rule_set_)]
+            assert row["reason"] == f"no rule covers it; the first backup that does: {backup}"
+            assert backup.label == label
+            spoke.add("backup")
         assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
-    assert any(not row["fired"] for row in rows)
+    assert spoke == ({"rule", "backup", "default"} if backups else {"rule", "default"})
+    assert bool(backups) == clf.refine
     if library is pd:
         assert told.index.tolist() == frame.index.tolist()
 
@@ -351,8 +481,17 @@ def test_contradictions_are_shown():
     assert told["contradiction"].tolist() == [False, False, False, True]
 
 
+def test_the_default_is_the_likeliest_class_by_weight():
+    """Of the records that the one rule leaves over most are b, but they are a small part of all b."""
+    X, y = np.repeat([[0.0], [1.0]], [60, 100], axis=0), ["a"] * 20 + ["b"] * 140
+    for weight, label in (("balanced", "a"), (None, "b"), ({"a": 3}, "a"), ({"a": 1.5}, "b")):
+        clf = fit(X, y, max_rules=1, class_weight=weight)
+        assert clf.rule_set_.uncovered_counts == (20, 40)
+        assert clf.rule_set_.default == label
+
+
 def test_default_of_uncovered_records():
-    everything = {"max_rules": 0}
+    everything = {"max_rules": 0, "class_weight": None}
     assert fit(y=["b"] * 100 + ["a"] * 50, **everything).predict(iris.data).tolist() == ["b"] * 150
     assert fit(default=2, **everything).predict(iris.data[:1]).tolist() == [2]
     assert fit(default=np.int64(1), **everything).predict(iris.data[:1]).tolist() == [1]
@@ -373,8 +512,39 @@ def test_conflict_reaches_the_rule_set(conflict):
 
 def test_diversity_lowers_overlap():
     X, y = load_wine(return_X_y=True)
-    strict, none = (fit(X, y, diversity=mode, min_recall_gain=0.0, max_rules=20) for mode in ("strict", "none"))
+    strict, none = (
+        fit_as_in_paper(X, y, diversity=mode, min_recall_gain=0.0, max_rules=20) for mode in ("strict", "none")
+    )
     assert metrics.overlap(strict.rule_set_, X) < metrics.overlap(none.rule_set_, X) / 2
+
+
+@pytest.mark.parametrize("max_overlap", [0, 0.1, 1])
+def test_the_rules_keep_within_the_limits(mixed, max_overlap):
+    frame, y = mixed
+    limits = {"max_rules": 8, "max_conditions": 3, "max_overlap": max_overlap, "min_support": 10, "max_backups": 2}
+    clf = fit(frame, y, min_evidence=0, **limits)
+    assert 2 < len(clf.rule_set_) <= 8
+    assert len(clf.rule_set_.backups) <= 2
+    covered = np.zeros(y.size, bool)
+    for rule, fired in zip(clf.rule_set_, clf.rule_set_.fires(frame).T, strict=True):
+        assert len(rule.conditions) <= 3
+        assert fired.sum() >= 10
+        assert (fired & covered).sum() <= max_overlap * fired.sum()
+        covered |= fired
+
+
+def test_long_rules_take_no_time_for_backups_that_nobody_asked_for():
+    X, y = load_breast_cancer(return_X_y=True)
+    start = time.monotonic()
+    clf = fit_as_in_paper(X, y)
+    assert max(len(rule.conditions) for rule in clf.rule_set_) > 15
+    assert time.monotonic() - start < 3
+
+
+def test_rules_of_the_default_hardly_overlap_and_may_where_that_is_allowed(mixed):
+    frame, y = mixed
+    assert metrics.overlap_share(fit(frame, y, min_evidence=0).rule_set_, frame) < 0.02
+    assert metrics.overlap_share(fit(frame, y, min_evidence=0, max_overlap=1.0).rule_set_, frame) > 0.02
 
 
 def test_binning_reaches_the_conditions():
@@ -440,12 +610,16 @@ def test_an_interrupted_fit_leaves_everything_as_it_was(monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send to a child")
 def test_ctrl_c_stops_a_long_fit_at_once():
     script = textwrap.dedent("""
+        import signal
         import numpy as np
         from diverse_rule_sets import DiverseRuleSetClassifier
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
         X = np.random.default_rng(0).random((200_000, 20))
         y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.8).astype(int)
         try:
-            clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20_000, min_recall_gain=0, n_jobs=2, verbose=2)
+            clf = DiverseRuleSetClassifier.as_in_paper(
+                random_state=0, n_candidates=20_000, min_recall_gain=0, n_jobs=2, verbose=2
+            )
             clf.fit(X, y)
         except KeyboardInterrupt:
             print("stopped", X.sum() == np.random.default_rng(0).random((200_000, 20)).sum())
@@ -453,20 +627,29 @@ def test_ctrl_c_stops_a_long_fit_at_once():
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert "1 rules cover" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    out, _ = process.communicate(timeout=60)
-    assert out.split() == ["stopped", "True"]
-    assert time.monotonic() - start < 30
-    assert process.returncode == 0
+    watch = threading.Timer(90, process.kill)  # the test ends, whatever the child does
+    watch.start()
+    try:
+        line = process.stderr.readline()
+        assert "1 rules cover" in line
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        out, _ = process.communicate(timeout=60)
+        assert out.split() == ["stopped", "True"]
+        assert time.monotonic() - start < 30
+        assert process.returncode == 0
+    finally:
+        watch.cancel()
+        process.kill()
+        process.communicate()
 
 
+@both
 @pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_held_out_accuracy_is_far_above_that_of_one_label(load):
+def test_held_out_accuracy_is_far_above_that_of_one_label(load, fit):
     X, y = load(return_X_y=True)
     scores = []
     for seed in range(3):
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
-        scores.append(fit(X_train, y_train, n_candidates=200, random_state=seed).score(X_test, y_test))
+        scores.append(fit(X_train, y_train, random_state=seed).score(X_test, y_test))
     assert np.mean(scores) > np.bincount(y).max() / y.size + 0.2

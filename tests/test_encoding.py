@@ -9,18 +9,26 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import encoding
+from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, encoding
 from diverse_rule_sets._bitset import unpack
 from diverse_rule_sets._tables import as_table
-from diverse_rule_sets.encoding import encode, shortest_date, shortest_number
+from diverse_rule_sets.cutting import MAX_SET, Target
+from diverse_rule_sets.encoding import Cutting, encode, shortest_date, shortest_number
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
+BINNINGS = ["uniform", "quantile", "supervised"]
 
 
-def encoded(X, binning="uniform", n_bins=5):
+def encode_all(X, binning="uniform", n_bins=5, y=None, **how):
+    """Encode a table for the classes y, of equal weight; for one class where y is None."""
     table = as_table(X)
-    found = encode(table, binning, n_bins)
-    return [str(c) for c in found.conditions], unpack(found.rows, table.n_records)
+    codes = np.zeros(table.n_records, np.int64) if y is None else np.asarray(y, np.int64)
+    return encode(table, Cutting(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
+
+
+def encoded(X, *args, **how):
+    found = encode_all(X, *args, **how)
+    return [str(c) for c in found.conditions], unpack(found.rows, len(X))
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.integers(2, 8))
@@ -61,14 +69,13 @@ def test_shortest_number_does_not_depend_on_the_callers_decimal_context():
         assert shortest_number(0.58, 0.55, 0.6) == 0.58
 
 
-@pytest.mark.parametrize("binning", ["uniform", "quantile"])
+@pytest.mark.parametrize("binning", BINNINGS)
 @pytest.mark.parametrize(
     "values", [[0, 0, 0, 1, 1, 1], [1.0, np.nextafter(1, 2)], [1, 2, 3, 9, 9, 9, 9], [5e-324, 0.0]]
 )
 def test_outer_intervals_are_open(values, binning):
     """Values beyond the range of training belong to the outer bins."""
-    table = as_table(np.array(values, float)[:, None])
-    conditions = encode(table, binning, 5).conditions
+    conditions = encode_all(np.array(values, float)[:, None], binning, y=np.array(values) > min(values)).conditions
     beyond = as_table(np.array([[-1e300], [1e300]])).column("x0")
     assert [sum(c.holds(beyond)[k] for c in conditions) for k in (0, 1)] == [1, 1]
 
@@ -108,9 +115,9 @@ def test_shortest_date(edge, low, high, short):
     assert shortest_date(edge, low, high) == short
 
 
-@given(st.lists(floats, min_size=1, max_size=30), st.sampled_from(["uniform", "quantile"]), st.integers(2, 7))
+@given(st.lists(floats, min_size=1, max_size=30), st.sampled_from(BINNINGS), st.integers(2, 7))
 def test_intervals_of_a_column_partition_its_records(values, binning, n_bins):
-    _, bits = encoded(np.array(values)[:, None], binning, n_bins)
+    _, bits = encoded(np.array(values)[:, None], binning, n_bins, y=np.arange(len(values)) % 3)
     if len(bits):
         assert (bits.sum(axis=0) == 1).all()
     assert len(bits) <= n_bins
@@ -165,12 +172,15 @@ def test_dates_are_cut_and_rounded():
     assert (bits.sum(axis=0) == 1).all()
 
 
-def test_many_categories_are_bounded_with_a_warning():
+@pytest.mark.parametrize("thresholds", [False, True])
+def test_many_categories_are_bounded_with_a_warning(thresholds):
     values = [f"id {k}" for k in range(100_000)] + ["often"] * 5
     with pytest.warns(UserWarning, match=r"column 'customer' has 100,001 different values.*256 most frequent"):
-        names, _ = encoded(pd.DataFrame({"customer": values}))
-    assert len(names) == 256
-    assert 'customer = "often"' in names
+        found = encode_all(pd.DataFrame({"customer": values}), thresholds=thresholds)
+    single = [c for c in found.conditions if isinstance(c, Equals)]
+    assert len(single) == 256
+    assert Equals("customer", "often") in single
+    assert thresholds or len(found.conditions) == 256
 
 
 def test_exactly_as_many_categories_as_allowed_are_no_reason_to_warn():
@@ -244,3 +254,232 @@ def test_dates_out_of_range_are_refused():
     assert encoding._moment(np.datetime64("2000-01-01", "us"), "date (UTC)") == datetime.datetime(
         2000, 1, 1, tzinfo=datetime.UTC
     )
+
+
+# --- thresholds and sets -----------------------------------------------------------------------------------------
+
+
+def fine(X, y=None, binning="supervised", n_bins=20, **how):
+    """Encode with thresholds and sets, as the classifier does unless told otherwise."""
+    return encode_all(X, binning, n_bins, y, thresholds=True, otherwise="supervised", **how)
+
+
+def test_thresholds_are_both_sides_of_each_edge():
+    found = fine(pd.DataFrame({"age": [10, 20, None, 40]}), binning={"age": [30, 12.5]})
+    expected = [(None, 12.5), (12.5, None), (None, 30), (30, None)]
+    assert found.conditions == [*(Interval("age", low, high) for low, high in expected), IsMissing("age")]
+    assert unpack(found.rows, 4)[:4].tolist() == [
+        [True, False, False, False],
+        [False, True, False, True],
+        [True, True, False, False],
+        [False, False, False, True],
+    ]
+    assert found.opposites.tolist() == [1, 0, 3, 2, -1]
+
+
+def test_a_side_without_records_is_no_opposite():
+    found = fine(pd.DataFrame({"age": [10, 20, None]}), binning={"age": [30]})
+    assert found.conditions == [Interval("age", high=30), IsMissing("age")]
+    assert found.opposites.tolist() == [-1, -1]
+
+
+values_or_gaps = st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(0, 3))
+letters_or_gaps = st.one_of(st.none(), st.sampled_from("abcdefghijklmnop"), st.sampled_from("xyz"))
+
+
+@given(
+    st.lists(st.tuples(values_or_gaps, letters_or_gaps, st.integers(0, 2)), min_size=2, max_size=60),
+    st.sampled_from(BINNINGS),
+    st.booleans(),
+)
+def test_opposites_point_at_each_other_and_hold_for_just_the_other_values(records, binning, negation):
+    numbers, words, y = zip(*records, strict=True)
+    frame = pd.DataFrame({"n": np.array(numbers, float), "w": pd.Series(words, dtype=object)})
+    found = fine(frame, y, binning, n_bins=5, negation=negation)
+    bits, present = unpack(found.rows, len(frame)), frame.notna().to_numpy().T
+    assert [c.column for c in found.conditions] == [frame.columns[k] for k in found.columns]
+    for item, opposite in enumerate(found.opposites.tolist()):
+        if opposite < 0:
+            assert not isinstance(found.conditions[item], Interval) or np.array_equal(
+                bits[item], present[found.columns[item]]
+            )
+        else:
+            assert found.opposites[opposite] == item
+            assert found.columns[opposite] == found.columns[item]
+            assert bits[opposite].tolist() == (~bits[item] & present[found.columns[item]]).tolist()
+
+
+@given(st.lists(floats, min_size=2, max_size=60, unique=True), st.data())
+def test_the_step_of_a_step_function_is_the_cut(values, data):
+    step = data.draw(st.integers(1, len(values) - 1))
+    above = np.array(values) >= sorted(values)[step]
+    found = fine(np.array(values)[:, None], above)
+    assert unpack(found.rows, len(values)).tolist() == [(~above).tolist(), above.tolist()]
+
+
+def test_several_steps_are_all_found():
+    x = np.arange(400.0)
+    found = fine(x[:, None], np.digitize(x, [41, 134, 284]) % 2)
+    assert [str(c) for c in found.conditions[::2]] == ["x0 <= 40", "x0 <= 133", "x0 <= 283"]
+
+
+def test_no_more_cuts_than_asked_for_the_best_first():
+    x = np.random.default_rng(0).random(500)
+    y = np.random.default_rng(1).random(500) < np.where(x > 0.6, 0.9, 0.1)
+    cuts = [{c.low for c in fine(x[:, None], y, n_bins=n).conditions} - {None} for n in (2, 4, 20)]
+    assert [len(some) for some in cuts] == [1, 3, 19]
+    assert cuts[0] < cuts[1] < cuts[2]
+    assert abs(min(cuts[0]) - 0.6) < 0.01
+
+
+def test_dates_are_cut_to_the_microsecond():
+    start = np.datetime64("2021-03-04T05:06:07.000000", "us")
+    days = start + np.arange(300) * np.timedelta64(1, "us")
+    for step in (1, 137, 299):
+        after = np.arange(300) >= step
+        found = fine(pd.DataFrame({"day": days}), after)
+        assert unpack(found.rows, 300).tolist() == [(~after).tolist(), after.tolist()]
+        assert found.conditions[0].high == days[step - 1].astype(datetime.datetime)
+
+
+@pytest.mark.parametrize("start", [1e15, -1e15, 2.0**52, 1.0, 5e-324, 1e300])
+@pytest.mark.parametrize("step", [37, 38])
+def test_neighbouring_numbers_of_any_size_are_cut_exactly(start, step):
+    whole = start + np.arange(100)
+    neighbours = (np.float64(start).view(np.int64) + np.arange(100)).view(np.float64)
+    for x in (neighbours, whole) if 1 < abs(start) < 1e300 else (neighbours,):
+        above = np.sort(x)[step] <= x
+        found = fine(x[:, None], above)
+        assert unpack(found.rows, 100).tolist() == [(~above).tolist(), above.tolist()]
+
+
+def test_among_very_many_values_the_cut_is_off_by_few_records():
+    x = np.random.default_rng(0).random(50_000)
+    y = x > 0.3
+    found = fine(x[:, None], y, n_bins=2)
+    assert len(found.conditions) == 2
+    assert (unpack(found.rows, x.size)[1] != y).sum() <= x.size / 1000
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_few_records_and_an_unrelated_column_are_no_obstacle(n):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"x": rng.integers(0, 4, n).astype(float), "w": rng.choice(list("abcd"), n)})
+        frame.loc[rng.random(n) < 0.2, "x"] = np.nan
+        found = fine(frame, rng.integers(0, 3, n))
+        sizes = unpack(found.rows, n).sum(axis=1)
+        assert ((sizes > 0) & (sizes < n)).all()
+
+
+def test_what_does_not_vary_gives_no_thresholds():
+    frame = pd.DataFrame({"same": [3] * 6, "word": ["a"] * 6, "gone": [None] * 6, "x": [5, None] * 3})
+    found = fine(frame, [0, 1, 1, 0, 1, 0])
+    assert found.conditions == [IsMissing("x")]
+    assert fine(np.arange(6.0)[:, None], np.zeros(6)).conditions == []  # nor does a single class
+
+
+def test_the_order_of_records_does_not_matter_to_the_cuts():
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame({"x": rng.normal(size=n), "k": rng.integers(0, 50, n), "w": rng.choice(list("abcdefgh"), n)})
+    frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 2000, n), "D")
+    frame["id"] = [f"{k:02}" for k in rng.integers(0, 40, n)]
+    y = ((frame["x"] > 0.3) + (frame["k"] > 30) + (rng.random(n) < 0.2)).to_numpy(int)
+    expected = fine(frame, y)
+    assert len(expected.conditions) > 100
+    for _ in range(3):
+        order = rng.permutation(n)
+        shuffled = fine(frame.iloc[order], y[order])
+        assert shuffled.conditions == expected.conditions
+        assert shuffled.opposites.tolist() == expected.opposites.tolist()
+
+
+def test_class_weights_move_the_cuts():
+    """The one cut goes to where the class that counts more comes apart."""
+    x = np.arange(300.0)
+    y = np.where(x < 100, 0, np.where(x < 250, 1, 2))
+    table = as_table(x[:, None])
+    edges = [
+        encode(table, Cutting("supervised", 2, thresholds=True), Target(y, np.array(weights))).conditions[0].high
+        for weights in ((10.0, 1.0, 0.1), (0.1, 1.0, 10.0))
+    ]
+    assert edges == [99, 249]
+
+
+def test_categories_that_belong_together_are_a_set():
+    words = np.array(list("abcdef") * 20)
+    y = np.isin(words, ["a", "d", "f"])
+    found = fine(pd.DataFrame({"w": words}), y)
+    together, others = IsIn("w", ("a", "d", "f")), IsIn("w", ("b", "c", "e"))
+    assert {together, others} <= set(found.conditions)
+    assert found.opposites[found.conditions.index(together)] == found.conditions.index(others)
+    assert unpack(found.rows, 120)[found.conditions.index(together)].tolist() == y.tolist()
+    assert [c for c in found.conditions if isinstance(c, Equals)] == [Equals("w", letter) for letter in "abcdef"]
+    assert {type(c) for c in found.conditions} == {Equals, IsIn}
+
+
+def test_each_class_has_sets_of_its_own():
+    words = np.array(list("abcdef") * 20)
+    y = np.select([np.isin(words, ["a", "d"]), np.isin(words, ["b", "f"])], [0, 1], 2)
+    found = set(fine(pd.DataFrame({"w": words}), y).conditions)
+    assert {IsIn("w", ("a", "d")), IsIn("w", ("b", "f")), IsIn("w", ("c", "e"))} <= found
+
+
+@pytest.mark.parametrize("negation", [False, True])
+@pytest.mark.parametrize("n", [9, 10, 12, 13, 40])
+def test_a_set_names_few_values(n, negation):
+    words = np.array([f"{k % n:02}" for k in range(50 * n)])
+    few = ["01", "03", "04", "07", "08"]
+    y = np.isin(words, few)
+    found = fine(pd.DataFrame({"w": words}), y, negation=negation)
+    together = IsNotIn("w", ("00", "02", "05", "06")) if negation and n == 9 else IsIn("w", tuple(few))
+    assert unpack(found.rows, words.size)[found.conditions.index(together)].tolist() == y.tolist()
+    assert len([c for c in found.conditions if isinstance(c, Equals)]) == n
+    sizes = [len(c.values) for c in found.conditions if isinstance(c, IsIn | IsNotIn)]
+    assert min(sizes) >= 1
+    assert max(sizes) <= MAX_SET == 8
+
+
+def test_two_categories_need_no_set():
+    found = fine(pd.DataFrame({"w": ["a", "b", None] * 5, "flag": [True, False, True] * 5}), [0, 1, 1] * 5)
+    assert [str(c) for c in found.conditions] == ['w = "a"', 'w = "b"', "w is missing", "flag = False", "flag = True"]
+    assert found.opposites.tolist() == [1, 0, -1, 4, 3]
+
+
+def test_negation_only_where_it_is_asked_for_and_shorter():
+    frame = pd.DataFrame({"w": [*"abcdef", None] * 20, "x": np.arange(140)})
+    y = np.isin(frame["w"], ["a", "d"])
+    plain, negated = fine(frame, y).conditions, fine(frame, y, negation=True).conditions
+    assert not any(isinstance(c, IsNotIn) for c in plain)
+    assert IsIn("w", ("b", "c", "e", "f")) in plain
+    assert IsNotIn("w", ("a", "d")) in negated
+    assert IsIn("w", ("b", "c", "e", "f")) not in negated
+    assert IsIn("w", ("a", "d")) in negated
+    assert {c.values for c in negated if isinstance(c, IsNotIn)} >= {(letter,) for letter in "abcdef"}
+    assert max(len(c.values) for c in negated if isinstance(c, IsIn | IsNotIn)) == 3
+    assert [c for c in negated if c.column == "x"] == [c for c in plain if c.column == "x"]
+
+
+def test_sets_do_not_come_with_bins():
+    words = np.array(list("abcdef") * 20)
+    found = encode_all(pd.DataFrame({"w": words}), "supervised", 20, np.isin(words, ["a", "d"]), negation=True)
+    assert found.conditions == [Equals("w", letter) for letter in "abcdef"]
+    assert found.opposites.tolist() == [-1] * 6
+
+
+def test_columns_that_binning_does_not_name_are_cut_as_usual():
+    frame = pd.DataFrame({"age": np.arange(100), "income": np.arange(100)[::-1] * 1000, "w": list("abcde") * 20})
+    y = frame["age"] > 61
+    names = [str(c) for c in fine(frame, y, binning={"age": [25]}).conditions if c.column != "w"]
+    assert names == ["age <= 25", "age > 25", "income <= 37000", "income > 37000"]
+    assert [str(c) for c in fine(frame, y, binning={"age": "uniform"}, n_bins=2).conditions][:4] == [
+        "age <= 49",
+        "age > 49",
+        "income <= 37000",
+        "income > 37000",
+    ]
+    names, _ = encoded(frame, {"age": [25]}, 2, y)
+    assert names[:4] == ["age <= 25", "age > 25", "income <= 49000", "income > 49000"]
+    sets = {c for c in fine(frame, y, binning={"w": "quantile"}).conditions if c.column == "w"}
+    assert sets == {c for c in fine(frame, y).conditions if c.column == "w"}

@@ -1,4 +1,3 @@
-import datetime
 import pickle
 
 import numpy as np
@@ -6,100 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from diverse_rule_sets import Condition, Equals, Interval, IsMissing, Rule, RuleSet
-from diverse_rule_sets._tables import as_table
-
-UTC = datetime.UTC
-
-
-def holds(condition, values):
-    return condition.holds(as_table(pd.DataFrame({condition.column: values})).column(condition.column)).tolist()
-
-
-@pytest.mark.parametrize(
-    ("condition", "text"),
-    [
-        (Interval("petal width (cm)", high=0.8), "petal width (cm) <= 0.8"),
-        (Interval("age", 37, 60), "37 < age <= 60"),
-        (Interval("age", 37.0), "age > 37"),
-        (Interval("a = b", high=1e20), "`a = b` <= 1e+20"),
-        (Interval(3, high=-0.25), "[3] <= -0.25"),
-        (Interval("x\ny", high=1), "`x\\ny` <= 1"),
-        (Interval("", high=1), "`` <= 1"),
-        (Interval("SAND", high=1), "SAND <= 1"),
-        (Interval("37", high=1), "`37` <= 1"),
-        (Interval("1e5", high=1), "`1e5` <= 1"),
-        (Interval("2nd visit", high=1), "2nd visit <= 1"),
-        (Interval("[0]", high=1), "`[0]` <= 1"),
-        (Interval("a`b", high=1), "`a``b` <= 1"),
-        (Interval("A AND B", high=1), "`A AND B` <= 1"),
-        (Interval("since", datetime.datetime(2020, 1, 31)), "since > 2020-01-31"),
-        (Interval("since", datetime.datetime(2020, 1, 31, 14, 30)), "since > 2020-01-31 14:30:00"),
-        (Interval("since", high=datetime.datetime(2020, 1, 31, tzinfo=UTC)), "since <= 2020-01-31Z"),
-        (Equals("sex", "F"), 'sex = "F"'),
-        (Equals("sex", 'a "b" \n'), 'sex = "a \\"b\\" \\n"'),
-        (Equals("land", "Österreich"), 'land = "Österreich"'),
-        (Equals("smoker", True), "smoker = True"),
-        (Equals("code", 7), "code = 7"),
-        (IsMissing("income"), "income is missing"),
-    ],
-)
-def test_conditions_read_well(condition, text):
-    assert str(condition) == text
-
-
-def test_conditions_of_missing_outlying_and_unseen_values():
-    assert holds(Interval("a", 2, 4), [1, 2, 2.1, 4, 4.1, None]) == [False, False, True, True, False, False]
-    assert holds(Interval("a", 2), [-1e300, np.inf, 1e300, None]) == [False, True, True, False]
-    assert holds(Interval("a", high=2), [-1e300, np.inf, None]) == [True, False, False]
-    assert holds(Equals("a", "F"), ["F", "M", "f", "new", None]) == [True, False, False, False, False]
-    assert holds(Equals("a", True), [True, False, None]) == [True, False, False]
-    assert holds(Equals("a", 2), pd.Categorical([1, 2, None])) == [False, True, False]
-    assert holds(Equals("a", 2), [1.0, 2.0, None]) == [False, True, False]
-    assert holds(IsMissing("a"), ["F", None]) == [False, True]
-    day = datetime.datetime(2020, 1, 1)
-    assert holds(Interval("a", day), pd.to_datetime(["2019-05-05", "2020-01-01", "2020-01-02", None])) == [
-        False,
-        False,
-        True,
-        False,
-    ]
-
-
-@pytest.mark.parametrize(
-    "condition", [Interval("a", 1), Equals("a", "F"), Equals("a", True), Interval("a", datetime.datetime(2020, 1, 1))]
-)
-@pytest.mark.parametrize(
-    "values", [[np.nan, np.nan], pd.Series([None, None], dtype=object), pd.to_datetime([None, None])]
-)
-def test_a_column_of_missing_values_satisfies_no_comparison_whatever_its_type(condition, values):
-    assert holds(condition, values) == [False, False]
-
-
-@pytest.mark.parametrize(
-    ("condition", "values"),
-    [
-        (Interval("a", 1), ["1", "2"]),
-        (Interval("a", 1), [True, False]),
-        (Equals("a", "1"), [1, 2]),
-        (Equals("a", "True"), [True, False]),
-        (Equals("a", True), ["True", "False"]),
-        (Equals("a", 1), ["1", "2"]),
-        (Equals("a", True), [1, 0]),
-        (Interval("a", datetime.datetime(2020, 1, 1)), [1, 2]),
-        (Interval("a", datetime.datetime(2020, 1, 1)), pd.to_datetime(["2020-01-01"]).tz_localize("UTC")),
-    ],
-)
-def test_a_column_of_another_kind_is_an_error_that_names_it(condition, values):
-    with pytest.raises(ValueError, match=r"column 'a' holds .* values, expected .* values for the condition"):
-        holds(condition, values)
-
-
-def test_an_interval_needs_a_bound_and_a_condition_a_kind():
-    with pytest.raises(ValueError, match="an interval of 'a' needs low or high"):
-        Interval("a")
-    with pytest.raises(TypeError):
-        Condition("a")
+from diverse_rule_sets import Equals, Interval, Rule, RuleSet
 
 
 def test_rules_are_values():
@@ -152,39 +58,38 @@ def test_which_rule_speaks():
         [True, True, True],
         [False, False, False],
     ]
-    assert a_set("precision").speakers(fired).tolist() == [-1, 1, 1, 0, -1]
-    assert a_set("smoothed").speakers(fired).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
-    assert a_set("vote").speakers(fired).tolist() == [-1, 1, 1, 1, -1]
-    assert a_set(lambda rules: rules[-1]).speakers(fired).tolist() == [-1, 1, 2, 2, -1]
+    assert a_set("precision").speakers(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("smoothed").speakers(X).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
+    assert a_set("vote").speakers(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set(lambda rules: rules[-1]).speakers(X).tolist() == [-1, 1, 2, 2, -1]
     small = a_set().rules[0], Rule((Interval("a", 1),), "yes", (("no", 20), ("yes", 380)))
-    assert a_set("precision", rules=small).speakers(fired[:, :2]).tolist()[3] == 0
-    assert a_set("smoothed", rules=small).speakers(fired[:, :2]).tolist()[3] == 1
+    assert a_set("precision", rules=small).speakers(X).tolist()[3] == 0
+    assert a_set("smoothed", rules=small).speakers(X).tolist()[3] == 1
+
+
+def rule_of(column, label, counts):
+    """A rule that covers the records with a one in a column of an array, with so many records of no and of yes."""
+    return Rule((Interval(f"x{column}", 0),), label, tuple(zip(("no", "yes"), counts, strict=True)))
 
 
 def test_votes_are_weighted_by_smoothed_precision():
     """Two small pure rules lose to one large good one, though their plain precisions are higher in sum."""
-
-    def rule(label, counts):
-        return Rule((Interval("a", 1),), label, tuple(zip(("no", "yes"), counts, strict=True)))
-
-    rules = (rule("no", (1, 1)), rule("yes", (0, 1)), rule("no", (1, 1)))
-    fired = np.array([[True, True, True], [True, True, False], [False, False, True]])
+    rules = (rule_of(0, "no", (1, 1)), rule_of(1, "yes", (0, 1)), rule_of(2, "no", (1, 1)))
+    fired = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1]])
     # Smoothed: .5 + .5 for no against 2/3 for yes; alone, .5 against 2/3.
     assert a_set("vote", rules=rules).speakers(fired).tolist() == [0, 1, 2]
-    weak = (rule("no", (6, 4)), rule("yes", (0, 1)))  # plain .6 < 1, smoothed .583 < .667
-    assert a_set("vote", rules=weak).speakers(np.ones((1, 2), bool)).tolist() == [1]
-    strong = (rule("no", (9, 1)), rule("yes", (0, 1)))  # plain .9 < 1, smoothed .833 > .667
-    assert a_set("vote", rules=strong).speakers(np.ones((1, 2), bool)).tolist() == [0]
-    assert a_set("precision", rules=strong).speakers(np.ones((1, 2), bool)).tolist() == [1]
+    weak = (rule_of(0, "no", (6, 4)), rule_of(1, "yes", (0, 1)))  # plain .6 < 1, smoothed .583 < .667
+    assert a_set("vote", rules=weak).speakers(np.ones((1, 2))).tolist() == [1]
+    strong = (rule_of(0, "no", (9, 1)), rule_of(1, "yes", (0, 1)))  # plain .9 < 1, smoothed .833 > .667
+    assert a_set("vote", rules=strong).speakers(np.ones((1, 2))).tolist() == [0]
+    assert a_set("precision", rules=strong).speakers(np.ones((1, 2))).tolist() == [1]
 
 
 def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():
-    def rule(label, n):
-        return Rule((Interval("a", 1),), label, ((label, n),))
-
-    fired = np.ones((1, 2), bool)
-    assert a_set(rules=(rule("no", 3), rule("yes", 5))).speakers(fired).tolist() == [1]
-    assert a_set(rules=(rule("no", 5), rule("yes", 5))).speakers(fired).tolist() == [0]
+    larger = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (0, 5)))
+    equal = (rule_of(0, "no", (5, 0)), rule_of(1, "yes", (0, 5)))
+    assert a_set(rules=larger).speakers(np.ones((1, 2))).tolist() == [1]
+    assert a_set(rules=equal).speakers(np.ones((1, 2))).tolist() == [0]
 
 
 def test_a_conflict_function_must_return_one_of_the_rules():
@@ -229,6 +134,88 @@ def test_the_page():
         "   OTHERWISE no (no rule covers 100 of 200 records: 80 no, 20 yes)\n"
         "Where several rules cover a record, the most precise one speaks."
     )
+
+
+BACKUPS = (
+    Rule((Interval("b", 1),), "yes", (("no", 1), ("yes", 3))),
+    Rule((Interval("b", 0),), "no", (("no", 9), ("yes", 1))),
+)
+# Under no rule and both backups, the second backup, none; under a rule and both backups; and with gaps.
+Z = pd.DataFrame({"a": [0, 0, 0, 2.5, None, None], "b": [2, 1, 0, 2, 2, None]})
+
+
+def test_the_first_backup_that_covers_a_record_speaks_where_no_rule_does():
+    rules = a_set(backups=BACKUPS)
+    assert rules.speakers(Z).tolist() == [3, 4, -1, 1, 3, -1]
+    assert rules.predict(Z).tolist() == ["yes", "no", "no", "yes", "yes", "no"]
+    assert a_set(backups=BACKUPS[::-1]).speakers(Z).tolist() == [3, 3, -1, 1, 3, -1]
+    assert a_set(backups=BACKUPS, rules=()).speakers(Z).tolist() == [0, 1, -1, 0, 0, -1]
+    assert a_set(backups=BACKUPS, default="yes").predict(Z).tolist() == ["yes", "no", "yes", "yes", "yes", "yes"]
+    assert a_set(backups=()).speakers(Z).tolist() == [-1, -1, -1, 1, -1, -1]
+
+
+@pytest.mark.parametrize("conflict", ["precision", "smoothed", "vote", lambda rules: rules[0]])
+def test_a_backup_never_takes_part_in_a_conflict(conflict):
+    sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
+    rules = a_set(conflict, rules=a_set().rules[1:], backups=(sure,))
+    assert rules.speakers(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
+
+
+def test_backups_are_counted_apart_from_the_rules():
+    rules = a_set(backups=BACKUPS)
+    assert len(rules) == 3
+    assert list(rules) == list(a_set())
+    assert rules.fires(Z).shape == (6, 3)
+    assert rules.columns == ("a", "b")
+    assert rules.said_by(np.array([0, 1, 2, 3, 4, -1])).tolist() == [0, 1, 1, 1, 0, 0]
+    assert repr(rules) == "<RuleSet: 3 rules, 2 backups, 2 classes, default 'no'>"
+    assert pickle.loads(pickle.dumps(rules)) == rules
+    assert rules != a_set(backups=BACKUPS[::-1])
+
+
+def test_probabilities_of_backups_are_their_own_smoothed_counts():
+    expected = [[2 / 6, 4 / 6], [10 / 12, 2 / 12], [81 / 102, 21 / 102], [21 / 102, 81 / 102]]
+    np.testing.assert_allclose(a_set(backups=BACKUPS).predict_proba(Z)[:4], expected)
+
+
+def test_the_page_with_backups():
+    page = str(a_set(backups=BACKUPS)).splitlines()
+    assert page[:6] == str(a_set()).splitlines()[:6]
+    assert page[6:] == [
+        "Where no rule covers a record (no rule covers 100 of 200 records: 80 no, 20 yes), the first of these speaks:",
+        "4. IF b > 1 THEN yes (0.75 of 4: 3 yes, 1 no)",
+        "5. IF b > 0 THEN no (0.90 of 10: 9 no, 1 yes)",
+        "   OTHERWISE no (no rule and no backup covers it)",
+        "Where several rules cover a record, the most precise one speaks.",
+    ]
+
+
+def test_smoothing_and_class_weights_in_probabilities():
+    """w_k * (n_k + m * p_k), scaled to sum to 1."""
+    some = {"class_totals": (150, 50), "backups": BACKUPS}  # p = 3/4, 1/4
+    plain = [[1, 3], [9, 1], [80, 20], [20, 80]]
+    np.testing.assert_allclose(
+        a_set(**some, smoothing=0).predict_proba(Z)[:4], [[n / sum(c) for n in c] for c in plain]
+    )
+    smoothed = [[4 / 8, 4 / 8], [12 / 14, 2 / 14], [83 / 104, 21 / 104], [23 / 104, 81 / 104]]
+    np.testing.assert_allclose(a_set(**some, smoothing=4).predict_proba(Z)[:4], smoothed)
+    weighted = [[4 / 16, 12 / 16], [12 / 18, 6 / 18], [83 / 146, 63 / 146], [23 / 266, 243 / 266]]
+    for weights in ((1, 3), (0.5, 1.5)):
+        got = a_set(**some, smoothing=4, class_weights=weights).predict_proba(Z)
+        np.testing.assert_allclose(got[:4], weighted)
+    # Without a count, smoothing or not, the classes are as common as in the whole table.
+    nothing = some | {"uncovered_counts": (0, 0), "smoothing": 0}
+    np.testing.assert_allclose(a_set(**nothing).predict_proba(Z)[2], [3 / 4, 1 / 4])
+    np.testing.assert_allclose(a_set(**nothing, class_weights=(1, 3)).predict_proba(Z)[2], [1 / 2, 1 / 2])
+
+
+def test_smoothing_and_class_weights_decide_which_rule_speaks():
+    rules = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (5, 95)))
+    both = np.ones((1, 2))
+    for smoothing, weights, speaker in ((0, None, 0), (5, None, 1), (5, (10, 1), 0), (0, (1, 10), 0)):
+        known = a_set("smoothed", rules=rules, smoothing=smoothing, class_weights=weights)
+        assert known.speakers(both).tolist() == [speaker]
+        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).speakers(both) == [0]
 
 
 def test_long_rules_are_wrapped_and_odd_labels_are_quoted():

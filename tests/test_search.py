@@ -1,3 +1,4 @@
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 import naive
 from diverse_rule_sets import _bitset, search
 from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.samplers import RejectionSampler
 
 
@@ -19,15 +21,19 @@ def random_data(seed, n=60, n_items=9, n_classes=3):
 
 
 def settings(**changes):
-    values = {"n_candidates": 12, "max_rules": 12, "min_recall_gain": 0.02, "diversity": "strict", "second_pass": True}
+    """The settings of these tests; a change named as a limit is one."""
+    limits = {"max_rules": 12, "min_recall_gain": 0.02}
+    limits |= {name: changes.pop(name) for name in Limits._fields if name in changes}
+    values = {"n_candidates": 12, "diversity": "strict", "second_pass": True, "limits": Limits(**limits)}
     return search.Settings(**(values | changes))
 
 
-def run(backend, seed=0, **changes):
+def run(backend, seed=0, columns=None, **changes):
     reports = []
     found = search.search(
         backend,
         RejectionSampler(backend),
+        np.arange(backend.n_items) if columns is None else columns,
         settings(**changes),
         np.random.default_rng(seed),
         lambda *r: reports.append(r),
@@ -97,6 +103,43 @@ def test_limits():
     assert run(backend, min_recall_gain=1.0)[0].steps == []
     for step in run(backend, min_recall_gain=0.2, second_pass=False)[0].steps:
         assert step.recall_gain > 0.2
+
+
+@pytest.mark.parametrize("second_pass", [False, True])
+@pytest.mark.parametrize(
+    ("limit", "keeps"),
+    [
+        ({"max_conditions": 2}, lambda body, cover, covered: len(body) <= 2),
+        ({"min_support": 15}, lambda body, cover, covered: len(cover) >= 15),
+        ({"max_overlap": 0.2}, lambda body, cover, covered: len(cover & covered) <= 0.2 * len(cover)),
+        ({"max_overlap": 0.0}, lambda body, cover, covered: not cover & covered),
+    ],
+)
+def test_limits_of_single_rules(limit, keeps, second_pass):
+    """Both passes keep to them, and would exceed them if they were not there."""
+    answers = {True: [], False: []}
+    for seed, limited in itertools.product(range(8), answers):
+        items, _, backend = random_data(seed)
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        covered = frozenset()
+        limits = limit if limited else {}
+        for step in run(backend, seed, diversity="none", second_pass=second_pass, **limits)[0].steps:
+            cover = naive.cover(step.body, records)
+            answers[limited].append(keeps(step.body, cover, covered))
+            covered |= cover
+    assert all(answers[True])
+    assert len(answers[True]) > 8
+    assert not all(answers[False])
+
+
+def test_items_of_one_column_are_one_condition():
+    _, _, backend = random_data(2)
+    single = run(backend, max_conditions=1)[0].steps
+    assert {len(step.body) for step in single} == {1}
+    pairs = np.arange(backend.n_items) // 3
+    bodies = [step.body for step in run(backend, columns=pairs, max_conditions=1)[0].steps]
+    assert all(len(set(pairs[list(body)])) == 1 for body in bodies)
+    assert max(map(len, bodies)) > 1
 
 
 def test_diversity_as_a_number_is_lambda():

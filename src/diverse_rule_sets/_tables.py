@@ -10,7 +10,7 @@ import datetime
 import numbers
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +66,7 @@ class Table:
         self.named = named  # False for arrays, whose names are made up
         self._series = series  # position -> something that _column understands
         self._position = {name: j for j, name in enumerate(self.names)}
+        self._records: NDArray[np.int64] | None = None  # which of the records; None: all
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self._position
@@ -76,11 +77,20 @@ class Table:
             known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
             hint = "" if self.named else " (X is an array, whose columns have no names of their own)"
             raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}{hint}")
-        return _column(name, self._series(self._position[name]))
+        column = _column(name, self._series(self._position[name]))
+        return column if self._records is None else replace(column, values=column.values[self._records])
+
+    def taken(self, records: NDArray[np.int64]) -> Table:
+        """Return a table of some of the records."""
+        table = Table(self.names, len(records), self._series, self.named)
+        table._records = records if self._records is None else self._records[records]
+        return table
 
     def renamed(self, names: Sequence[Hashable]) -> Table:
         """Return the same columns under other names, by position."""
-        return Table(names, self.n_records, self._series, named=True)
+        table = Table(names, self.n_records, self._series, named=True)
+        table._records = self._records
+        return table
 
 
 def as_table(X: Any) -> Table:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import numbers
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,28 +15,44 @@ from sklearn.utils.validation import check_is_fitted
 
 from diverse_rule_sets._bitset import Words
 from diverse_rule_sets._checks import check_choice, check_number, generator
+from diverse_rule_sets._frames import frame_like
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, as_table, plain
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.encoding import Encoding, encode
-from diverse_rule_sets.rules import Rule, RuleSet, firing_groups
-from diverse_rule_sets.samplers import MEASURES, RejectionSampler
-from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings, search
+from diverse_rule_sets.encoding import Cutting
+from diverse_rule_sets.learning import Data, Learnt, Plan, learn, learn_path, prepare, translated
+from diverse_rule_sets.limits import Limits
+from diverse_rule_sets.rules import RuleSet, firing_groups
+from diverse_rule_sets.samplers import MEASURES
+from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings
 
-BINNINGS = ("uniform", "quantile")
+BINNINGS = ("supervised", "uniform", "quantile")
+CONDITIONS = ("thresholds", "bins")
 CONFLICTS = ("precision", "smoothed", "vote")
 DEFAULTS = ("least_covered", "majority")
-# The paper's configuration; the length of bodies is free (length odds of 1).
-PAPER = {
+# The paper's configuration.
+PAPER: dict[str, Any] = {
     "max_rules": 100,
-    "diversity": "strict",
-    "n_candidates": 500,
-    "min_recall_gain": 0.01,
-    "measure": "pairs",
-    "second_pass": True,
+    "max_conditions": None,
+    "max_overlap": 1.0,
+    "min_support": 1,
+    "max_backups": 0,
+    "class_weight": None,
+    "conditions": "bins",
     "binning": "uniform",
     "n_bins": 5,
+    "negation": False,
+    "refine": False,
+    "length_odds": 1.0,
+    "n_candidates": 500,
+    "measure": "pairs",
+    "diversity": "strict",
+    "min_recall_gain": 0.01,
+    "min_evidence": 0.0,
+    "smoothing": None,
+    "second_pass": True,
+    "split": False,
     "conflict": "precision",
     "default": "least_covered",
 }
@@ -46,44 +61,82 @@ PAPER = {
 class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
     """A small set of short if-then rules that hardly overlap.
 
-    Learns rules by sampling, as in "Diverse Rule Sets" (Zhang and Gionis, KDD 2020): candidates are drawn at
-    random with chances that favour accurate rules on records that no rule covers yet, and chosen greedily to
-    make the sum of their qualities plus ``lambda`` times the sum of their Jaccard distances large.
+    Rules are found by chance and improved by hand: short bodies are drawn from records that no rule covers yet, as in
+    "Diverse Rule Sets" (Zhang and Gionis, KDD 2020); conditions are added, dropped and swapped while that makes the
+    rule worth more; and rules are chosen greedily so that the sum of their qualities plus ``lambda`` times the sum of
+    their Jaccard distances is large and no rule shares more than ``max_overlap`` of its records with those before it.
+    :meth:`as_in_paper` is the paper's own method.
 
     Takes numpy arrays, pandas and polars tables with numbers, booleans, strings, categories, dates and missing
     values, under any column names. The rules speak in the units of the table.
 
     Parameters
     ----------
-    max_rules : int, default=100
-        The most rules to choose. Fewer make a shorter page that leaves more records to the default.
-    diversity : {"strict", "permissive", "none"} or float, default="strict"
-        How much it counts that rules cover different records: the weight lambda is the largest (strict) or the
-        mean (permissive) quality of rules sampled from the whole table, or zero (none), or the number given.
-    n_candidates : int, default=500
-        Candidates drawn per class for each rule. More give slightly better rules and take longer.
-    min_recall_gain : float, default=0.01
-        A class gets no further rule once the best one would newly cover at most this share of its records.
-        Larger values give fewer rules.
+    max_rules : int, default=40
+        The most rules. Fewer make a shorter page that leaves more records to the backups.
+    max_conditions : int or None, default=5
+        The most conditions of a rule, one per column; None for any number.
+    max_overlap : float, default=0.01
+        The largest share of a rule's training records that earlier rules may cover already. 0 means that no training
+        record is ever under two rules; 1 sets no limit.
+    min_support : int, default=3
+        The fewest training records under a rule.
+    max_backups : int, default=15
+        The most backup rules: rules less one or more conditions, tried in order for records that no rule covers.
+        0 leaves those records to the default label.
+    class_weight : "balanced", dict of labels to weights, or None, default="balanced"
+        How much a record of each class counts. Balanced gives every class the same weight in all, for rules, labels
+        and probabilities alike, so that rare classes get rules of their own. None counts records as they are, for
+        plain accuracy and probabilities that match the frequencies in the table.
+    conditions : {"thresholds", "bins"}, default="thresholds"
+        Thresholds let rules choose any interval between two cuts (``37 < age <= 60``) and sets of categories
+        (``job in {"clerk", "sales"}``). Bins are the paper's: the interval between two neighbouring cuts, and one
+        category at a time.
+    binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
+        Where numbers and dates are cut: where the classes come apart, at equal widths, or with about equally many
+        records in each bin. A dict gives for some columns one of these words or the edges themselves, as in
+        ``{"age": [25, 60]}``; the others are cut as usual (uniformly for bins).
+    n_bins : int, default=20
+        Bins per column, where the edges are not given: one more than there are cuts.
+    negation : bool, default=False
+        Allow ``job not in {"clerk"}`` where that is shorter. It also holds for categories never seen in training.
+    refine : bool, default=True
+        Improve the drawn bodies by adding, dropping and swapping conditions. False takes them as drawn, which is
+        the paper's method.
+    length_odds : float or None, default=None
+        Odds of each condition of a record to enter a drawn body. None draws bodies of about two conditions, however
+        wide the table; 1 is the paper's law, in which every subset of a record's conditions is as likely.
+    n_candidates : int, default=8
+        Bodies drawn for each rule, shared by the classes; without ``refine``, for each class. More take longer and
+        may find slightly better rules.
     measure : {"pairs", "triples"}, default="pairs"
-        The chances of the candidates, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
+        The chances of drawn bodies, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
+    diversity : {"strict", "permissive", "none"} or float, default="strict"
+        How much it counts that rules cover different records, within ``max_overlap``: the weight lambda is the largest
+        (strict) or the mean (permissive) quality of the first candidates, or zero (none), or the number given.
+    min_recall_gain : float, default=0.001
+        A rule is added only if it newly covers more than this share of the records of its class. Larger values give
+        fewer rules.
+    min_evidence : float, default=1.0
+        How sure a rule must be not to be a chance find among the many that were looked at. 2 asks for twice the
+        evidence and gives fewer rules; 0 asks for none.
+    condition_price : float, default=0.03
+        Share of its quality that a rule loses for each condition. Higher prices give shorter rules.
+    smoothing : float or None, default=5.0
+        A rule's class shares are mixed with those of the whole table as if it covered so many records more, so that
+        pure rules of a handful of records do not win. None: as many as there are classes.
     second_pass : bool, default=True
-        Choose once more among all candidates seen, and keep the better of the two sets. The candidates are kept
-        for that: with a hundred classes they may take a gigabyte.
-    binning : {"uniform", "quantile"} or dict, default="uniform"
-        How numbers and dates are cut into intervals: of equal width, or with about equally many records each. A
-        dict gives for some columns one of these words or the edges themselves, as in ``{"age": [25, 60]}``; the others
-        are cut uniformly. Strings and categories are taken value by value, and a missing value is a value of its own.
-    n_bins : int, default=5
-        Intervals per column, where the edges are not given.
+        Choose once more among all candidates seen, and keep the better of the two sets.
+    split : bool, default=True
+        Split rules in two where the evidence asks for it, after all rules are chosen.
     conflict : {"smoothed", "precision", "vote"} or callable, default="smoothed"
         Which rule speaks when several cover a record: the one with the highest precision, plain or smoothed (which
         trusts rules of few records less), or the best one of the label that wins a vote weighted by smoothed precision.
         A callable is given the tuple of covering rules and returns one of them.
     default : {"majority", "least_covered"} or label, default="majority"
-        The label of records that no rule covers: the commonest among the uncovered training records, or the class of
-        which rules of its own cover the smallest share, or a label of your own. (The two words are never read
-        as labels.)
+        The label of records that neither rules nor backups cover: the likeliest among the uncovered training
+        records, or the class of which rules of its own cover the smallest share, or a label of your own. (The two words
+        are never read as labels.)
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
     n_jobs : int or None, default=None
@@ -94,7 +147,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     rule_set_ : RuleSet
-        The rules in raw units. ``print(clf.rule_set_)`` is a page to read.
+        The rules in raw units, and ``rule_set_.backups``. ``print(clf.rule_set_)`` is a page to read.
     classes_ : array of labels, sorted
     lambda_ : float
         The weight of the distances that was used.
@@ -106,6 +159,13 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         ``pandas.DataFrame(clf.history_)`` shows it.
     n_features_in_ : int
     feature_names_in_ : array of column names, only where X had them
+
+    Notes
+    -----
+    Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules, as
+    long as ``max_overlap`` forbids none of them: at 1 always, below that the greedy is a good heuristic and no more.
+    Splits add rules and never lower the objective. Nothing is promised of rules that were never drawn or met, nor of
+    accuracy on new records.
 
     Examples
     --------
@@ -122,14 +182,27 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        max_rules: int = 100,
-        diversity: str | float = "strict",
-        n_candidates: int = 500,
-        min_recall_gain: float = 0.01,
+        max_rules: int = 40,
+        max_conditions: int | None = 5,
+        max_overlap: float = 0.01,
+        min_support: int = 3,
+        max_backups: int = 15,
+        class_weight: Any = "balanced",
+        conditions: str = "thresholds",
+        binning: Any = "supervised",
+        n_bins: int = 20,
+        negation: bool = False,
+        refine: bool = True,
+        length_odds: float | None = None,
+        n_candidates: int = 8,
         measure: str = "pairs",
+        diversity: str | float = "strict",
+        min_recall_gain: float = 0.001,
+        min_evidence: float = 1.0,
+        condition_price: float = 0.03,
+        smoothing: float | None = 5.0,
         second_pass: bool = True,
-        binning: Any = "uniform",
-        n_bins: int = 5,
+        split: bool = True,
         conflict: Any = "smoothed",
         default: Any = "majority",
         random_state: Any = None,
@@ -137,13 +210,26 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.max_rules = max_rules
-        self.diversity = diversity
-        self.n_candidates = n_candidates
-        self.min_recall_gain = min_recall_gain
-        self.measure = measure
-        self.second_pass = second_pass
+        self.max_conditions = max_conditions
+        self.max_overlap = max_overlap
+        self.min_support = min_support
+        self.max_backups = max_backups
+        self.class_weight = class_weight
+        self.conditions = conditions
         self.binning = binning
         self.n_bins = n_bins
+        self.negation = negation
+        self.refine = refine
+        self.length_odds = length_odds
+        self.n_candidates = n_candidates
+        self.measure = measure
+        self.diversity = diversity
+        self.min_recall_gain = min_recall_gain
+        self.min_evidence = min_evidence
+        self.condition_price = condition_price
+        self.smoothing = smoothing
+        self.second_pass = second_pass
+        self.split = split
         self.conflict = conflict
         self.default = default
         self.random_state = random_state
@@ -196,18 +282,20 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule that speaks, or the default."""
+        """Return each record's label: that of the rule that speaks, or of the first backup, or the default."""
         table = self._table(X)
         return np.asarray(self.classes_[self.rule_set_.answers(table)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each record's class probabilities, columns as in ``classes_``.
 
-        They are the smoothed class counts of the rule that speaks, ``(n_k + c * p_k) / (n + c)``: of the n training
-        records under it n_k are of class k, of all training records a share p_k, and c is the number of classes.
-        For uncovered records the uncovered training records are counted. A rule's label is the class it was found
-        for; where that class is rare, another class may well have the higher probability. The same holds of
-        the default label unless it is ``"majority"``: the paper's ``"least_covered"`` is often not the likeliest.
+        They are the smoothed class counts of the rule or backup that speaks, weighted by class:
+        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of the training records under it n_k are of class k,
+        of all training records a share p_k, m is ``smoothing`` and w_k the class weight. With
+        ``class_weight="balanced"`` they are therefore those of a table in which all classes are equally common, as in
+        scikit-learn's own classifiers, and the label is the class with the highest probability; for the frequencies of
+        the table itself, fit with ``class_weight=None``. (In the paper's method a rule's label is the class it was
+        drawn for, likeliest or not.)
         """
         table = self._table(X)
         return self.rule_set_.predict_proba(table)
@@ -217,44 +305,68 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule that
-        spoke, missing if none did; ``fired``, the numbers of all rules that cover the record;
+        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or backup
+        that spoke, missing if none did; ``fired``, the numbers of all rules that cover the record;
         ``contradiction``, whether those rules name different labels; ``reason``, in words. It is of the same
         library as X (and has its index), pandas or else polars for arrays.
         """
         table = self._table(X)
-        rules = self.rule_set_.rules
+        rules, backups = self.rule_set_.rules, self.rule_set_.backups
         fired = self.rule_set_.fires(table)
-        speakers = self.rule_set_.speakers(fired)
-        reasons = [*map(str, rules), f"no rule covers it: {self.rule_set_.default}"]
+        speakers = self.rule_set_.speakers(table)
+        numbered = [str(rule) for rule in rules]
+        numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in backups]
+        nobody = "no rule and no backup covers it" if backups else "no rule covers it"
+        reasons = [*numbered, f"{nobody}: {self.rule_set_.default}"]
         groups, which = firing_groups(fired)
-        numbered = [(group + 1).tolist() for group in groups]
+        names = [(group + 1).tolist() for group in groups]
         contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
         columns = {
             "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
             "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
-            "fired": [numbered[k].copy() for k in which.tolist()],
+            "fired": [names[k].copy() for k in which.tolist()],
             "contradiction": contradicts[which].tolist(),
             "reason": [reasons[j] for j in speakers.tolist()],
         }
-        return _frame_like(X, columns)
+        return frame_like(X, columns, rule="Int64")
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters by name, before anything is computed."""
         check_number("max_rules", self.max_rules, numbers.Integral, low=0)
+        check_number("min_support", self.min_support, numbers.Integral, low=1)
+        check_number("max_backups", self.max_backups, numbers.Integral, low=0)
+        check_number("max_overlap", self.max_overlap, numbers.Real, low=0, high=1)
         check_number("n_candidates", self.n_candidates, numbers.Integral, low=1)
         check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
+        check_number("min_evidence", self.min_evidence, numbers.Real, low=0, high=1e6)
+        check_number("condition_price", self.condition_price, numbers.Real, low=0, high=1)
+        if self.max_conditions is not None:
+            check_number("max_conditions", self.max_conditions, numbers.Integral, low=1)
+        if self.length_odds is not None:
+            check_number("length_odds", self.length_odds, numbers.Real, low=0, high=1e6, open_low=True)
+        if self.smoothing is not None:
+            check_number("smoothing", self.smoothing, numbers.Real, low=0, high=1e9)
+        for name in ("negation", "refine", "second_pass", "split"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        self._check_words()
         check_number(
             "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, numbers.Integral, low=0
         )
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, numbers.Integral)
+            if self.n_jobs == 0:
+                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
+
+    def _check_words(self) -> None:
+        """Refuse bad parameters among those that take words."""
         check_choice("measure", self.measure, MEASURES)
+        check_choice("conditions", self.conditions, CONDITIONS)
         if isinstance(self.diversity, str):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
         else:
             check_number("diversity", self.diversity, numbers.Real, low=0, high=1e9)
-        if not isinstance(self.second_pass, bool | np.bool_):
-            raise TypeError(f"second_pass must be True or False, got {self.second_pass!r}")
         if isinstance(self.binning, Mapping):
             for name, how in self.binning.items():
                 if not isinstance(how, list | tuple | np.ndarray):
@@ -263,10 +375,8 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             check_choice("binning", self.binning, BINNINGS, ", or a dict of columns")
         if not callable(self.conflict):
             check_choice("conflict", self.conflict, CONFLICTS, ", or a function of the covering rules")
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, numbers.Integral)
-            if self.n_jobs == 0:
-                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
+        if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
+            check_choice("class_weight", self.class_weight, ("balanced",), ", None, or a dict of labels")
 
     def _check_default(self, labels: list[Any]) -> None:
         """Refuse a default that is no label."""
@@ -275,66 +385,111 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             words = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
 
+    def _plan(self, n_classes: int) -> Plan:
+        """Return the parameters in the words of the learning."""
+        limits = Limits(
+            max_rules=int(self.max_rules) if n_classes > 1 else 0,
+            max_conditions=None if self.max_conditions is None else int(self.max_conditions),
+            max_overlap=float(self.max_overlap),
+            min_support=int(self.min_support),
+            min_recall_gain=float(self.min_recall_gain),
+        )
+        thresholds = self.conditions == "thresholds"
+        otherwise = "supervised" if thresholds else "uniform"
+        return Plan(
+            cutting=Cutting(self.binning, int(self.n_bins), thresholds, bool(self.negation), otherwise),
+            settings=Settings(int(self.n_candidates), self.diversity, bool(self.second_pass), limits),
+            measure=self.measure,
+            length_odds=None if self.length_odds is None else float(self.length_odds),
+            refine=bool(self.refine),
+            split=bool(self.split),
+            max_backups=int(self.max_backups),
+            min_evidence=float(self.min_evidence),
+            condition_price=float(self.condition_price),
+            smoothing=float(n_classes if self.smoothing is None else self.smoothing),
+        )
+
+    def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
+        """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
+        self._check_parameters()
+        table = as_table(X)
+        classes, codes = encode_labels(y, table.n_records)
+        self._check_default([plain(label) for label in classes])
+        plan = self._plan(classes.size)
+        data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
+        wanted = [n if classes.size > 1 else 0 for n in max_rules]
+        found = learn_path(data, plan, wanted, generator(self.random_state), lambda *_: None)
+        return [self._rule_set(learnt, data, classes) for learnt in found]
+
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Walk through the rooms; returns the fitted attributes."""
         rng = generator(self.random_state)
         progress = Progress(int(self.verbose))
-        encoding = encode(table, self.binning, self.n_bins)
-        backend = LocalBackend(encoding.rows, codes, classes.size, effective_n_jobs(self.n_jobs))
-        sampler = RejectionSampler(backend, self.measure)
-        settings = Settings(
-            n_candidates=int(self.n_candidates),
-            max_rules=int(self.max_rules) if classes.size > 1 else 0,
-            min_recall_gain=float(self.min_recall_gain),
-            diversity=self.diversity,
-            second_pass=bool(self.second_pass),
-        )
+        plan = self._plan(classes.size)
+        data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
 
         def report(stage: str, n_rules: int, covered: Words) -> None:
             if self.verbose:
-                progress.report(stage, n_rules, backend.class_counts(covered).sum() / table.n_records)
+                progress.report(stage, n_rules, data.backend.class_counts(covered).sum() / table.n_records)
 
-        found = search(backend, sampler, settings, rng, report)
-        rule_set = self._rule_set(found, encoding, backend, classes)
+        learnt = learn(data, plan, rng, report)
+        rule_set = self._rule_set(learnt, data, classes)
         coverage = 1 - sum(rule_set.uncovered_counts) / table.n_records
         progress.close(f"{len(rule_set)} rules cover {coverage:.1%} of the records")
         return {
             "rule_set_": rule_set,
-            "lambda_": found.lambda_,
-            "objective_": found.objective,
-            "history_": _history(found, rule_set),
+            "lambda_": learnt.found.lambda_,
+            "objective_": learnt.found.objective,
+            "history_": _history(learnt.found, rule_set),
         }
 
-    def _rule_set(self, found: Found, encoding: Encoding, backend: LocalBackend, classes: NDArray[Any]) -> RuleSet:
-        """Translate the rules that were found from items to raw units, once."""
+    def _class_weights(self, classes: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the weight of a record of each class."""
+        if isinstance(self.class_weight, Mapping):
+            labels = [plain(label) for label in classes]
+            given = {plain(label): weight for label, weight in self.class_weight.items()}
+            for label, weight in given.items():
+                if label not in labels:
+                    raise ValueError(
+                        f"class_weight names the label {label!r}, which y does not have; its labels: {labels}"
+                    )
+                check_number(f"class_weight[{label!r}]", weight, numbers.Real, low=0, high=1e9, open_low=True)
+            return np.array([float(given.get(label, 1.0)) for label in labels])
+        if self.class_weight is None:
+            return np.ones(classes.size)
+        return codes.size / (classes.size * np.bincount(codes, minlength=classes.size).astype(np.float64))
+
+    def _rule_set(self, learnt: Learnt, data: Data, classes: NDArray[Any]) -> RuleSet:
+        """Translate what was learnt from items to raw units, once."""
         labels = [plain(label) for label in classes]
-        rules = tuple(
-            Rule(
-                tuple(encoding.conditions[item] for item in step.body),
-                labels[step.label],
-                tuple(zip(labels, step.class_counts.tolist(), strict=True)),
-            )
-            for step in found.steps
+        totals = data.backend.class_totals
+        uncovered = totals - data.backend.class_counts(learnt.found.covered)
+        rules, backups = (
+            tuple(translated(data, one.body, one.label, one.class_counts, labels) for one in ones)
+            for ones in (learnt.found.steps, learnt.backups)
         )
-        totals = backend.class_totals
-        uncovered = totals - backend.class_counts(found.covered)
         return RuleSet(
             rules,
             tuple(labels),
-            self._default_label(found, backend, uncovered, labels),
+            self._default_label(learnt.found, data, uncovered, labels),
             tuple(totals.tolist()),
             tuple(uncovered.tolist()),
             self.conflict,
+            backups,
+            None if self.class_weight is None else tuple(data.scale.weights.tolist()),
+            None if self.smoothing is None else float(self.smoothing),
         )
 
-    def _default_label(
-        self, found: Found, backend: LocalBackend, uncovered: NDArray[np.int64], labels: list[Any]
-    ) -> Any:
+    def _default_label(self, found: Found, data: Data, uncovered: NDArray[np.int64], labels: list[Any]) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
-            counts = uncovered if uncovered.any() else backend.class_totals
-            return labels[int(np.argmax(counts))]
+            counts = uncovered if uncovered.any() else data.backend.class_totals
+            shares = data.scale.shares(counts)
+            as_likely = np.flatnonzero(
+                shares >= shares.max() * (1 - 1e-9)
+            )  # rounding does not decide: the larger class
+            return labels[int(as_likely[np.argmax(data.backend.class_totals[as_likely])])]
         if isinstance(self.default, str) and self.default == "least_covered":
-            return labels[int(np.argmin(_own_recall(found, backend)))]
+            return labels[int(np.argmin(_own_recall(found, data.backend)))]
         return labels[labels.index(plain(self.default))]
 
     def _table(self, X: Any) -> Table:
@@ -388,30 +543,3 @@ def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
         }
         for step, rule in zip(found.steps, rule_set, strict=True)
     ]
-
-
-def _frame_like(X: Any, columns: dict[str, list[Any]]) -> Any:
-    """Return a frame of the library of X; pandas or else polars where X is an array."""
-    module = _frame_library(X)
-    if module.__name__ == "polars":
-        return module.DataFrame(columns, schema_overrides={"rule": module.Int64, "fired": module.List(module.Int64)})
-    if module.__name__ == "pyarrow":
-        return module.table(columns)
-    frame = module.DataFrame(columns, index=getattr(X, "index", None) if hasattr(X, "iloc") else None)
-    return frame.astype({"rule": "Int64"})
-
-
-def _frame_library(X: Any) -> Any:
-    """Return the module that makes frames like X."""
-    import narwhals as nw
-
-    if isinstance(nw.from_native(X, pass_through=True), nw.DataFrame):
-        library = nw.get_native_namespace(X)
-        if library.__name__ in ("pandas", "polars", "pyarrow"):
-            return library
-    for name in ("pandas", "polars"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    raise ImportError("explain returns a data frame; install pandas or polars")

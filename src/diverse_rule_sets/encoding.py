@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bitset import Words, n_words, pack
+from diverse_rule_sets._bitset import Integers, Words, n_words, pack
 from diverse_rule_sets._tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.rules import Condition, Equals, Interval, IsMissing
+from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.cutting import MAX_SET, Target, category_sets, supervised_cuts
 
 # A category column contributes at most this many of its values, the most frequent ones.
 MAX_CATEGORIES = 256
@@ -32,13 +33,40 @@ Binning = str | Mapping[Any, str | Edges]
 
 
 class Encoding(NamedTuple):
-    """The conditions in use, and row by row the records for which each one holds."""
+    """The conditions in use, and row by row the records for which each one holds.
+
+    ``columns`` numbers the column of each condition. ``opposites`` is the number of the condition that holds for just
+    the other records with a value in that column, -1 where there is none.
+    """
 
     conditions: list[Condition]
     rows: Words
+    columns: Integers
+    opposites: Integers
 
 
-def encode(table: Table, binning: Binning, n_bins: int) -> Encoding:
+class Cutting(NamedTuple):
+    """How columns become conditions.
+
+    Parameters
+    ----------
+    binning : ``"supervised"``, ``"uniform"``, ``"quantile"``, or a mapping from column names to one of these or to
+        given edges; columns not named are cut as ``otherwise`` says
+    n_bins : bins of a numeric or date column where no edges are given
+    thresholds : offer ``x <= t`` and ``x > t`` at every edge, and sets of categories; otherwise the bins between
+        edges, and single categories
+    negation : offer ``not in`` where it names fewer categories
+    otherwise : how columns are cut that a mapping does not name
+    """
+
+    binning: Binning
+    n_bins: int
+    thresholds: bool = False
+    negation: bool = False
+    otherwise: str = "uniform"
+
+
+def encode(table: Table, cutting: Cutting, target: Target) -> Encoding:
     """Learn the conditions of every column and pack their answers.
 
     Conditions that hold for no record or for every record tell no two records apart, and are left out.
@@ -46,21 +74,27 @@ def encode(table: Table, binning: Binning, n_bins: int) -> Encoding:
     Parameters
     ----------
     table : the records
-    binning : ``"uniform"``, ``"quantile"``, or a mapping from column names to one of these or to given edges; columns
-        not named are ``"uniform"``
-    n_bins : bins of a numeric or date column where no edges are given
+    cutting : how columns become conditions
+    target : the classes that supervised cuts are to tell apart
     """
-    _check_columns_of(binning, table)
+    _check_columns_of(cutting.binning, table)
     conditions: list[Condition] = []
+    columns: list[int] = []
+    wanted: list[Condition | None] = []
     rows = _Rows(table.n_records)
-    for name in table.names:
+    for number, name in enumerate(table.names):
         column = table.column(name)
-        for condition in _conditions(column, _binning_of(binning, name), n_bins):
+        offers = _offers(column, cutting, target)
+        for condition, opposite in offers.items():
             answers = condition.holds(column)
             if answers.any() and not answers.all():
                 rows.append(pack(answers))
                 conditions.append(condition)
-    return Encoding(conditions, rows.finished())
+                columns.append(number)
+                wanted.append(opposite)
+    item_of = {condition: item for item, condition in enumerate(conditions)}
+    opposites = [-1 if opposite is None else item_of.get(opposite, -1) for opposite in wanted]
+    return Encoding(conditions, rows.finished(), np.array(columns, np.int64), np.array(opposites, np.int64))
 
 
 class _Rows:
@@ -114,39 +148,50 @@ def _check_columns_of(binning: Binning, table: Table) -> None:
                 )
 
 
-def _binning_of(binning: Binning, name: Hashable) -> str | Edges:
-    if isinstance(binning, Mapping):
-        return binning.get(name, "uniform")
-    return binning
+def _binning_of(cutting: Cutting, name: Hashable) -> str | Edges:
+    if isinstance(cutting.binning, Mapping):
+        return cutting.binning.get(name, cutting.otherwise)
+    return cutting.binning
 
 
-def _conditions(column: Column, binning: str | Edges, n_bins: int) -> list[Condition]:
+# Conditions of a column, in order, each with the one that holds for the other records, if there is one.
+Offers = dict[Condition, Condition | None]
+
+
+def _offers(column: Column, cutting: Cutting, target: Target) -> Offers:
     """List the conditions that a column may contribute, in order, `is missing` last."""
+    binning = _binning_of(cutting, column.name)
     missing = column.missing
-    found: list[Condition] = []
+    offers: Offers = {}
     if column.kind in (NUMBER, DATE, INSTANT):
-        present = column.values[~missing]
-        if column.kind == NUMBER and np.isinf(present).any():
-            raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
-        if column.rounded:
-            warnings.warn(
-                f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
-                "so not exactly. Leave the column out if it is an identifier, or turn it into strings",
-                UserWarning,
-                stacklevel=5,  # past encode, _learn and fit: the line that called fit
-            )
-        if present.size:
-            found += _intervals(column, present, binning, n_bins)
+        _check_numbers(column, missing)
+        if not missing.all():
+            edges = _edges(column, ~missing, binning, cutting.n_bins, target)
+            offers = _thresholds(column, edges) if cutting.thresholds else _bins(column, edges)
     elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
     elif column.kind != EMPTY:
-        found += _equalities(column)
+        present = _present_categories(column)
+        offers = _sets(column, present, cutting, target) if cutting.thresholds else _equalities(column, present)
     if missing.any():
-        found.append(IsMissing(column.name))
-    return found
+        offers[IsMissing(column.name)] = None
+    return offers
 
 
-def _equalities(column: Column) -> list[Condition]:
+def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
+    if column.kind == NUMBER and np.isinf(column.values[~missing]).any():
+        raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
+    if column.rounded:
+        warnings.warn(
+            f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
+            "so not exactly. Leave the column out if it is an identifier, or turn it into strings",
+            UserWarning,
+            stacklevel=7,  # past _offers, encode, prepare, _learn and fit: the line that called fit
+        )
+
+
+def _present_categories(column: Column) -> Integers:
+    """Return the positions of the categories to speak of, ascending."""
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if present.size > MAX_CATEGORIES:
@@ -154,27 +199,82 @@ def _equalities(column: Column) -> list[Condition]:
             f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
             f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values",
             UserWarning,
-            stacklevel=6,  # past _conditions, encode, _learn and fit: the line that called fit
+            stacklevel=7,  # past _offers, encode, prepare, _learn and fit: the line that called fit
         )
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
         present = np.sort(present[frequent])
-    return [Equals(column.name, column.categories[k], mixed=column.kind == CATEGORY) for k in present]
+    return present
 
 
-def _intervals(column: Column, present: NDArray[Any], binning: str | Edges, n_bins: int) -> list[Condition]:
-    """Cut a numeric or date column into intervals that share no value and leave none out."""
-    values = np.unique(present)  # sorted
-    if isinstance(binning, str):
-        edges = _EDGES[binning](present, values, n_bins)
-        # An edge with nothing above it separates nothing, and would close the outer interval.
-        bounds: list[Any] = [_short(edge, values, column.kind) for edge in edges if edge < values[-1]]
+def _equalities(column: Column, present: Integers) -> Offers:
+    mixed = column.kind == CATEGORY
+    return {Equals(column.name, column.categories[k], mixed=mixed): None for k in present}
+
+
+def _sets(column: Column, present: Integers, cutting: Cutting, target: Target) -> Offers:
+    """Offer every category, and the sets that tell classes apart, with their opposites where both can be named."""
+    known = np.isin(column.values, present)
+    subset = Target(target.codes[known], target.weights)
+    parts = [(int(k),) for k in present] + category_sets(column.values[known], present, subset)
+    everything = set(present.tolist())
+
+    def named(part: tuple[int, ...]) -> Condition | None:
+        values = tuple(column.categories[k] for k in part)
+        mixed = column.kind == CATEGORY
+        if len(values) == 1:
+            return Equals(column.name, values[0], mixed)
+        others = tuple(column.categories[k] for k in sorted(everything - set(part)))
+        if cutting.negation and len(others) < len(values) and len(others) <= MAX_SET:
+            return IsNotIn(column.name, others, mixed)
+        return IsIn(column.name, values, mixed) if len(values) <= MAX_SET else None
+
+    offers: Offers = {}
+    for part in parts:
+        condition, rest = named(part), tuple(sorted(everything - set(part)))
+        if condition is not None:
+            offers[condition] = named(rest) if rest else None
+    return offers
+
+
+def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bins: int, target: Target) -> list[Any]:
+    """Return where a numeric or date column is cut, ascending, each edge in the fewest digits."""
+    if not isinstance(binning, str):
+        return sorted({_given(edge, column) for edge in binning})
+    present = column.values[known]
+    if binning == "supervised":
+        values, ranks = np.unique(present, return_inverse=True)
+        subset = Target(target.codes[known], target.weights)
+        cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
+        edges = [_between(values[cut - 1], values[cut]) for cut in cuts.tolist()]
     else:
-        bounds = [_given(edge, column) for edge in binning]
-    bounds = sorted(set(bounds))
-    if not bounds:
-        return []
-    ends = [None, *bounds, None]
-    return [Interval(column.name, low, high) for low, high in itertools.pairwise(ends)]
+        values = np.unique(present)
+        edges = _EDGES[binning](present, values, n_bins)
+    # An edge with nothing above it separates nothing, and would close the outer interval.
+    return sorted({_short(edge, values, column.kind) for edge in edges if edge < values[-1]})
+
+
+def _between(low: Any, high: Any) -> Any:
+    """Return a value in the middle, from low on but below high."""
+    if isinstance(low, np.datetime64):
+        return low + (high - low) // 2
+    middle = low / 2 + high / 2  # their sum might overflow
+    return middle if low <= middle < high else low
+
+
+def _bins(column: Column, edges: list[Any]) -> Offers:
+    """Cut a column into intervals that share no value and leave none out."""
+    if not edges:
+        return {}
+    return {Interval(column.name, low, high): None for low, high in itertools.pairwise([None, *edges, None])}
+
+
+def _thresholds(column: Column, edges: list[Any]) -> Offers:
+    """Offer both sides of every edge."""
+    offers: Offers = {}
+    for edge in edges:
+        below, above = Interval(column.name, high=edge), Interval(column.name, low=edge)
+        offers |= {below: above, above: below}
+    return offers
 
 
 def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:

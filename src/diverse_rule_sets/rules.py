@@ -1,18 +1,11 @@
-"""Conditions, rules and rule sets: frozen values in the units of the table.
+"""Rules and rule sets: frozen values in the units of the table.
 
-What a condition says of a record is defined here, in :meth:`Condition.holds`, and nowhere else: the
-learner packs these answers into bits, prediction asks them of new records. Neither the encoder nor the
-compiled kernels are needed to use a fitted rule set.
+Neither the encoder nor the compiled kernels are needed to use a fitted rule set.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
 import math
-import numbers
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
@@ -20,133 +13,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._tables import BOOLEAN, CATEGORY, DATE, INSTANT, NUMBER, TEXT, Column, as_table, plain
-
-Flags = NDArray[np.bool_]
-Bound = float | datetime.datetime | None
-
-# Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
-_AWKWARD = re.compile(
-    r"[=<>\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b"
-)
-
-
-@dataclass(frozen=True)
-class Condition(ABC):
-    """One test of one column; the base of :class:`Interval`, :class:`Equals` and :class:`IsMissing`."""
-
-    column: Hashable
-
-    @abstractmethod
-    def holds(self, column: Column) -> Flags:
-        """Tell for each record of the column whether the condition holds."""
-
-    def _mismatch(self, column: Column, expected: str) -> ValueError:
-        return ValueError(
-            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition {self}"
-        )
-
-
-@dataclass(frozen=True)
-class Interval(Condition):
-    """``low < column <= high``; a bound of None is absent. Missing values are in no interval.
-
-    Examples
-    --------
-    >>> print(Interval("age", low=37, high=60))
-    37 < age <= 60
-    >>> print(Interval("petal width (cm)", high=0.8))
-    petal width (cm) <= 0.8
-    """
-
-    low: Bound = None
-    high: Bound = None
-
-    def __post_init__(self) -> None:
-        if self.low is None and self.high is None:
-            raise ValueError(f"an interval of {self.column!r} needs low or high, or both")
-
-    @property
-    def kind(self) -> str:
-        """The kind of column that the interval speaks of."""
-        bound = self.high if self.low is None else self.low
-        if isinstance(bound, datetime.datetime):
-            return DATE if bound.tzinfo is None else INSTANT
-        return NUMBER
-
-    def holds(self, column: Column) -> Flags:
-        """Tell for each record whether its value lies in the interval."""
-        if column.kind != self.kind:
-            if column.missing.all():
-                return np.zeros(column.values.size, np.bool_)
-            raise self._mismatch(column, self.kind)
-        low, high = (_comparable(bound) for bound in (self.low, self.high))
-        if low is None:
-            return np.asarray(column.values <= high)
-        above = np.asarray(column.values > low)
-        return above if high is None else above & (column.values <= high)
-
-    def __str__(self) -> str:
-        name = format_name(self.column)
-        if self.low is None:
-            return f"{name} <= {format_value(self.high)}"
-        if self.high is None:
-            return f"{name} > {format_value(self.low)}"
-        return f"{format_value(self.low)} < {name} <= {format_value(self.high)}"
-
-
-@dataclass(frozen=True)
-class Equals(Condition):
-    """``column = value``. A missing value equals nothing, nor does a category never seen before.
-
-    Parameters
-    ----------
-    column, value : the column, and the value it must have
-    mixed : the column may hold values of several kinds, such as strings and numbers; where it holds none of this
-        kind, nothing equals the value. Otherwise a column of another kind is an error
-
-    Examples
-    --------
-    >>> print(Equals("sex", "F"))
-    sex = "F"
-    """
-
-    value: Any
-    mixed: bool = field(default=False, compare=False)
-
-    def holds(self, column: Column) -> Flags:
-        """Tell for each record whether its value is the one named."""
-        if column.kind in (TEXT, BOOLEAN, CATEGORY):
-            fits = column.kind == CATEGORY or isinstance(self.value, bool) == (column.kind == BOOLEAN)
-            if fits and not (column.kind == TEXT and not isinstance(self.value, str)):
-                return np.asarray(column.values == column.positions.get(self.value, -2))
-        elif column.kind == NUMBER and isinstance(self.value, numbers.Real) and not isinstance(self.value, bool):
-            return np.asarray(column.values == self.value)
-        if self.mixed or column.missing.all():
-            return np.zeros(column.values.size, np.bool_)
-        kinds = {str: TEXT, bool: BOOLEAN}
-        raise self._mismatch(column, kinds.get(type(self.value), CATEGORY))
-
-    def __str__(self) -> str:
-        return f"{format_name(self.column)} = {format_value(self.value)}"
-
-
-@dataclass(frozen=True)
-class IsMissing(Condition):
-    """``column is missing``: the table has no value there.
-
-    Examples
-    --------
-    >>> print(IsMissing("income"))
-    income is missing
-    """
-
-    def holds(self, column: Column) -> Flags:
-        """Tell for each record whether it has no value."""
-        return column.missing
-
-    def __str__(self) -> str:
-        return f"{format_name(self.column)} is missing"
+from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets.conditions import Condition, Flags, format_label
 
 
 @dataclass(frozen=True)
@@ -163,6 +31,7 @@ class Rule:
 
     Examples
     --------
+    >>> from diverse_rule_sets import Equals, Interval
     >>> rule = Rule((Interval("age", high=37), Equals("sex", "F")), "good", (("bad", 1), ("good", 9)))
     >>> print(rule)
     IF age <= 37 AND sex = "F" THEN good
@@ -208,17 +77,22 @@ Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 class RuleSet:
     """Rules, how a contradiction between them is settled, and what is said of a record that none covers.
 
-    Iterating gives the rules, in the order in which they were chosen.
+    Iterating gives the rules, in the order in which they were chosen; the backups are kept and counted apart.
 
     Parameters
     ----------
     rules : tuple of Rule
     classes : all labels, sorted
-    default : the label of a record that no rule covers
+    default : the label of a record that neither a rule nor a backup covers
     class_totals : training records of each class
     uncovered_counts : training records of each class that no rule covers
     conflict : which covering rule speaks: ``"precision"``, ``"smoothed"``, ``"vote"``, or a function that is given the
         covering rules and returns one of them
+    backups : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
+        class counts are those of the training records that no rule covers
+    class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
+    smoothing : a rule's shares are mixed with those of the whole table as if it covered so many records
+        more; None: as many as there are classes
     """
 
     rules: tuple[Rule, ...]
@@ -227,6 +101,9 @@ class RuleSet:
     class_totals: tuple[int, ...]
     uncovered_counts: tuple[int, ...]
     conflict: Conflict = "precision"
+    backups: tuple[Rule, ...] = ()
+    class_weights: tuple[float, ...] | None = None
+    smoothing: float | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -243,31 +120,26 @@ class RuleSet:
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that some rule reads, in the order of first use."""
-        return tuple(dict.fromkeys(c.column for rule in self.rules for c in rule.conditions))
+        """The columns that some rule or backup reads, in the order of first use."""
+        return tuple(dict.fromkeys(c.column for rule in self.rules + self.backups for c in rule.conditions))
 
     def fires(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
+        return _fires(self.rules, as_table(X)).T
+
+    def speakers(self, X: Any) -> NDArray[np.int64]:
+        """Return who speaks for each record: a position in ``rules + backups``, or -1 for the default."""
         table = as_table(X)
-        fired = np.ones((len(self.rules), table.n_records), np.bool_)
-        for name in self.columns:
-            column = table.column(name)
-            answers: dict[Condition, Flags] = {}
-            for j, rule in enumerate(self.rules):
-                for condition in rule.conditions:
-                    if condition.column == name:
-                        if condition not in answers:
-                            answers[condition] = condition.holds(column)
-                        fired[j] &= answers[condition]
-        return fired.T
+        fired = _fires(self.rules + self.backups, table)
+        spoke = self._settled(fired[: len(self.rules)].T)
+        if self.backups:
+            spare = fired[len(self.rules) :].T
+            backup = np.where(spare.any(axis=1), len(self.rules) + np.argmax(spare, axis=1), -1)
+            spoke = np.where(spoke < 0, backup, spoke)
+        return spoke
 
-    def speakers(self, fired: Flags) -> NDArray[np.int64]:
-        """Return the position of the rule that speaks for each record, -1 where none covers it.
-
-        Parameters
-        ----------
-        fired : what :meth:`fires` returned
-        """
+    def _settled(self, fired: Flags) -> NDArray[np.int64]:
+        """Return the position of the rule that speaks for each record, -1 where none covers it."""
         if not self.rules:
             return np.full(fired.shape[0], -1, np.int64)
         if self.conflict in ("precision", "smoothed"):
@@ -281,10 +153,10 @@ class RuleSet:
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
-        return self.said_by(self.speakers(self.fires(X)))
+        return self.said_by(self.speakers(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule that speaks, or the default."""
+        """Return each record's label: that of the rule or backup that speaks, or the default."""
         classes = np.empty(len(self.classes), object)
         classes[:] = self.classes
         return classes[self.answers(X)]
@@ -292,33 +164,40 @@ class RuleSet:
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each record's class probabilities: the smoothed class counts of the rule that speaks.
 
-        ``(n_k + c * p_k) / (n + c)`` for class k, where n_k of the n training records under the rule are of class
-        k, c is the number of classes and p_k the share of class k in the training data. Uncovered records take the
-        counts of the uncovered training records. Columns are ordered as ``classes``.
+        ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: n_k of the n training records under the
+        rule are of class k, m is ``smoothing``, p_k the share of class k in the training data, w_k the class
+        weight. A record left to the default takes the counts of the uncovered training records. Columns are
+        ordered as ``classes``.
         """
-        counts = np.vstack([self._counts(), np.array([self.uncovered_counts], np.float64)])
-        return self._smooth(counts)[self.speakers(self.fires(X))]
+        counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.uncovered_counts], np.float64)])
+        return self._smooth(counts)[self.speakers(X)]
 
     def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position in ``classes`` of what each speaker says; -1 is the default."""
-        labels = [self.classes.index(rule.label) for rule in self.rules]
+        labels = [self.classes.index(rule.label) for rule in self.rules + self.backups]
         return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
 
-    def _counts(self) -> NDArray[np.float64]:
+    def _counts(self, rules: tuple[Rule, ...]) -> NDArray[np.float64]:
         """Class counts of each rule, in the order of ``classes``."""
-        rows = [[dict(rule.class_counts).get(label, 0) for label in self.classes] for rule in self.rules]
-        return np.array(rows, np.float64).reshape(len(self.rules), len(self.classes))
+        rows = [[dict(rule.class_counts).get(label, 0) for label in self.classes] for rule in rules]
+        return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
 
     def _smooth(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         prior = np.array(self.class_totals) / max(sum(self.class_totals), 1)
-        n_classes = len(self.classes)
-        return (counts + n_classes * prior) / (counts.sum(axis=1, keepdims=True) + n_classes)
+        added = len(self.classes) if self.smoothing is None else self.smoothing
+        covered = counts.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            shares = np.where(covered + added > 0, (counts + added * prior) / (covered + added), prior)
+        if self.class_weights is None:
+            return shares
+        weighted = shares * np.array(self.class_weights)
+        return weighted / weighted.sum(axis=1, keepdims=True)
 
     def _precisions(self, smoothed: bool) -> NDArray[np.float64]:
         if not smoothed:
             return np.nan_to_num(np.array([rule.precision for rule in self.rules]))
         own = [self.classes.index(rule.label) for rule in self.rules]
-        return self._smooth(self._counts())[np.arange(len(self.rules)), own]
+        return self._smooth(self._counts(self.rules))[np.arange(len(self.rules)), own]
 
     def _by_precision(self, smoothed: bool) -> NDArray[np.int64]:
         """Order of the rules, most precise first; of equals the one that covers more, then the earlier."""
@@ -347,22 +226,45 @@ class RuleSet:
         return int(covering[offered.index(answer)])
 
     def __repr__(self) -> str:
-        return f"<RuleSet: {len(self.rules)} rules, {len(self.classes)} classes, default {self.default!r}>"
+        spare = f", {len(self.backups)} backups" if self.backups else ""
+        return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"
 
     def __str__(self) -> str:
-        """Return the rules as a page to read, the default last."""
+        """Return the rules as a page to read, then the backups, the default last."""
         total = sum(self.class_totals)
-        number = len(str(len(self.rules)))
+        number = len(str(len(self.rules) + len(self.backups)))
         pages = [f"{j:>{number}}. {_page(rule, total, number + 2)}" for j, rule in enumerate(self.rules, 1)]
-        uncovered = tuple(zip(self.classes, self.uncovered_counts, strict=True))
         n_uncovered = sum(self.uncovered_counts)
-        rest = f"no rule covers {n_uncovered:,} of {total:,} records{_tally(uncovered)}"
+        rest = f"no rule covers {n_uncovered:,} of {total:,} records{_tally(self._uncovered)}"
         rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
+        if self.backups:
+            pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
+            for j, rule in enumerate(self.backups, len(self.rules) + 1):
+                pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
+            rest = "no rule and no backup covers it"
         pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
         if len(self.rules) > 1:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
             pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
         return "\n".join(pages)
+
+    @property
+    def _uncovered(self) -> tuple[tuple[Any, int], ...]:
+        return tuple(zip(self.classes, self.uncovered_counts, strict=True))
+
+
+def _fires(rules: Sequence[Rule], table: Table) -> Flags:
+    """Tell which rules cover which records: an array (n_rules, n_records). Each column is read once."""
+    fired = np.ones((len(rules), table.n_records), np.bool_)
+    by_column: dict[Hashable, dict[Condition, list[int]]] = {}
+    for j, rule in enumerate(rules):
+        for condition in rule.conditions:
+            by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
+    for name, conditions in by_column.items():
+        column = table.column(name)
+        for condition, where in conditions.items():
+            fired[where] &= condition.holds(column)
+    return fired
 
 
 def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
@@ -388,47 +290,16 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{_tally(rule.class_counts)})"
 
 
+def _backup_page(rule: Rule, indent: int) -> str:
+    """Return one backup with its figures, on one line if it fits."""
+    body, answer = str(rule).rsplit(" THEN ", 1)
+    figures = f"({rule.precision:.2f} of {rule.n_covered:,}{_tally(rule.class_counts)})"
+    gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
+    return f"{body}{gap}THEN {answer} {figures}"
+
+
 def _tally(class_counts: Sequence[tuple[Any, int]]) -> str:
     """Return `: 38 virginica, 1 versicolor`, the largest class first; nothing for no records."""
     present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
     words = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
     return ": " + ", ".join(words) if present else ""
-
-
-def _comparable(bound: Bound) -> Any:
-    """Turn a bound into what numpy compares quickly."""
-    if isinstance(bound, datetime.datetime):
-        if bound.tzinfo is not None:
-            bound = bound.astimezone(datetime.UTC).replace(tzinfo=None)
-        return np.datetime64(bound, "us")
-    return bound
-
-
-def format_name(name: Hashable) -> str:
-    """Return a column's name as it is, or marked off where it could be misread."""
-    if not isinstance(name, str):
-        return f"[{name}]"
-    if not name.isprintable():
-        name = name.encode("unicode_escape").decode("ascii")
-        return f"`{name}`"
-    return f"`{name.replace('`', '``')}`" if _AWKWARD.search(name) else name
-
-
-def format_label(label: Any) -> str:
-    """Return a label as a person would write it."""
-    label = plain(label)
-    return label if isinstance(label, str) and label.isprintable() and label else format_value(label)
-
-
-def format_value(value: Any) -> str:
-    """Return a value as a person would write it: strings quoted, whole numbers whole, dates as ISO."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=not value.isprintable())
-    if isinstance(value, datetime.datetime):
-        zone = "" if value.tzinfo is None else "Z"
-        moment = value.replace(tzinfo=None)
-        text = moment.isoformat(sep=" ")
-        return (text[:10] if moment.time() == datetime.time() else text) + zone
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets import diversify
 from diverse_rule_sets._bitset import Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import jaccard_distance, quality
 from diverse_rule_sets.samplers import RejectionSampler
 
@@ -36,10 +37,9 @@ class Settings:
     """What steers the search; the words are those of the classifier's parameters."""
 
     n_candidates: int
-    max_rules: int
-    min_recall_gain: float
     diversity: str | float
     second_pass: bool
+    limits: Limits
 
 
 class Step(NamedTuple):
@@ -68,28 +68,37 @@ Report = Callable[[str, int, Words], None]
 
 
 def search(
-    backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator, report: Report
+    backend: LocalBackend,
+    sampler: RejectionSampler,
+    columns: Integers,
+    settings: Settings,
+    rng: np.random.Generator,
+    report: Report,
 ) -> Found:
     """Find a diverse set of rules.
 
     Parameters
     ----------
     backend, sampler : the data, and who draws candidates from it
+    columns : array (n_items,), the column of each item
     settings : see :class:`Settings`
     rng : the one source of chance
     report : called after each chosen rule with the name of the pass, the number of rules and what they cover
     """
     lambda_ = _lambda(backend, sampler, settings, rng)
-    first, pool = _first_pass(backend, sampler, settings, lambda_, rng, report)
+    first, pool = _first_pass(backend, sampler, columns, settings, lambda_, rng, report)
     if settings.second_pass and first.steps:
-        second = _second_pass(backend, pool, lambda_, len(first.steps), report)
-        if second.objective > first.objective * (1 + 1e-12):  # not by rounding alone
-            return second
+        return better_of(first, second_pass(backend, pool, lambda_, len(first.steps), settings.limits, report))
     return first
 
 
+def better_of(first: Found, second: Found) -> Found:
+    """Return the set with the higher objective; the first unless the second is better by more than rounding."""
+    return second if second.objective > first.objective * (1 + 1e-12) else first
+
+
 @dataclass
-class _Candidates:
+class Candidates:
     """Candidates with what the greedy needs of each: label, number of records covered, quality."""
 
     bodies: list[Lists] = field(default_factory=list)
@@ -110,10 +119,11 @@ class _Best(NamedTuple):
     score: float
     body: NDArray[np.int32]
     label: int
+    quality: float
     distance: float
 
 
-class _Chosen:
+class Chosen:
     """The rules chosen so far and what they cover."""
 
     def __init__(self, backend: LocalBackend) -> None:
@@ -137,14 +147,21 @@ class _Chosen:
 
         return diversify.best_candidate(qualities, lambda_, own_sizes.size, distance_sums, score_to_beat)
 
-    def step(self, body: NDArray[np.int32], label: int, distance: float) -> tuple[Step, Words]:
-        """Return what a rule would add, and its cover."""
+    def step(self, body: NDArray[np.int32], label: int, worth: float, distance: float) -> tuple[Step, Words]:
+        """Return what a rule of some worth and distance would add, and its cover."""
         cover = self._backend.cover(body)
         class_counts = self._backend.class_counts(cover)
         new = self._backend.class_counts(cover & ~self.covered)[label]
-        rule_quality = quality(class_counts[None], np.array([label]), self._backend.class_totals)[0]
-        gain = float(new / self._backend.class_totals[label])
-        return Step(tuple(body.tolist()), label, class_counts, float(rule_quality), distance, gain), cover
+        gain = float(new / max(self._backend.class_totals[label], 1))
+        return Step(tuple(body.tolist()), label, class_counts, worth, distance, gain), cover
+
+    def distance_to(self, cover: Words) -> float:
+        """Return the sum of the distances of a cover to those chosen."""
+        if not self._covers:
+            return 0.0
+        size = self._backend.class_counts(cover).sum()
+        shared = np.array([self._backend.class_counts(cover & other).sum() for other in self._covers])
+        return float(diversify.added_up(jaccard_distance(shared, size, np.array(self._sizes))[None])[0])
 
     def add(self, step: Step, cover: Words) -> None:
         self.steps.append(step)
@@ -152,10 +169,15 @@ class _Chosen:
         self._sizes.append(int(step.class_counts.sum()))
         self.covered = self.covered | cover
 
-    def found(self, lambda_: float, pass_: int) -> Found:
-        qualities = np.array([step.quality for step in self.steps])
-        gains = np.array([step.distance_gain for step in self.steps])
-        return Found(self.steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, self.covered)
+    def found(self, lambda_: float, pass_: int, n_rules: int | None = None) -> Found:
+        """Return the chosen rules, or the first so many of them, as what a pass found."""
+        steps = self.steps[:n_rules]
+        covered = self._backend.nothing
+        for cover in self._covers[: len(steps)]:
+            covered |= cover
+        qualities = np.array([step.quality for step in steps])
+        gains = np.array([step.distance_gain for step in steps])
+        return Found(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered)
 
 
 def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
@@ -175,15 +197,17 @@ def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings
 def _first_pass(
     backend: LocalBackend,
     sampler: RejectionSampler,
+    columns: Integers,
     settings: Settings,
     lambda_: float,
     rng: np.random.Generator,
     report: Report,
-) -> tuple[Found, _Candidates]:
+) -> tuple[Found, Candidates]:
     """Sample candidates for every class and add the best, until no class gains enough."""
-    chosen, pool = _Chosen(backend), _Candidates()
+    chosen, pool = Chosen(backend), Candidates()
     rotation = list(range(backend.n_classes))
-    while rotation and len(chosen.steps) < settings.max_rules:
+    limits = settings.limits
+    while rotation and len(chosen.steps) < limits.max_rules:
         best: _Best | None = None
         for label in rotation.copy():
             bodies = sampler.draw(label, settings.n_candidates, chosen.covered, rng)
@@ -191,16 +215,20 @@ def _first_pass(
                 rotation.remove(label)
                 continue
             sizes, qualities = _judge(backend, bodies, label)
+            kept = _within(limits, backend, bodies, columns, sizes, chosen.covered)
+            if not kept.all():
+                bodies, sizes, qualities = bodies.take(np.flatnonzero(kept)), sizes[kept], qualities[kept]
             if settings.second_pass:
                 pool.add(bodies, label, sizes, qualities)
             score_to_beat = -np.inf if best is None else best.score
             found = chosen.best_of(bodies, sizes, qualities, lambda_, score_to_beat)
             if found is not None:
-                best = _Best(found.score, bodies.one(found.candidate), label, found.distance)
+                worth = float(qualities[found.candidate])
+                best = _Best(found.score, bodies.one(found.candidate), label, worth, found.distance)
         if best is None:
             break
-        step, cover = chosen.step(best.body, best.label, best.distance)
-        if step.recall_gain <= settings.min_recall_gain:
+        step, cover = chosen.step(best.body, best.label, best.quality, best.distance)
+        if step.recall_gain <= limits.min_recall_gain:
             rotation.remove(best.label)
             continue
         chosen.add(step, cover)
@@ -215,8 +243,21 @@ def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, 
     return class_counts.sum(axis=1), quality(class_counts, labels, backend.class_totals)
 
 
-def _second_pass(backend: LocalBackend, pool: _Candidates, lambda_: float, k: int, report: Report) -> Found:
-    """Choose k rules by the greedy among all candidates seen."""
+def _within(
+    limits: Limits, backend: LocalBackend, bodies: Lists, columns: Integers, sizes: Integers, covered: Words
+) -> NDArray[np.bool_]:
+    """Tell which bodies keep within the limits."""
+    if limits.max_conditions is None and limits.max_overlap >= 1 and limits.min_support <= 1:
+        return np.ones(bodies.size, np.bool_)
+    shared = backend.shared(bodies, covered[None])[:, 0]
+    n_conditions = np.array([len(set(columns[list(body)].tolist())) for body in bodies.tuples()], np.int64)
+    return limits.allow(n_conditions, sizes, shared)
+
+
+def second_pass(
+    backend: LocalBackend, pool: Candidates, lambda_: float, k: int, limits: Limits, report: Report
+) -> Found:
+    """Choose up to k rules by the greedy among all candidates seen, without exceeding the overlap allowed."""
     bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
     pool.bodies.clear()  # millions where there are many classes: not to be held twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
@@ -232,11 +273,13 @@ def _second_pass(backend: LocalBackend, pool: _Candidates, lambda_: float, k: in
         covers[candidate] = backend.cover(body)
         np.bitwise_or(covered, covers[candidate], out=covered)
         report("second pass", len(covers), covered)
+        if limits.max_overlap < 1:  # what shares too much now will not share less later
+            return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared(bodies, covered[None])[:, 0]))
         alike = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
         return alike[bodies.equal_to(body, alike)]
 
     choice = diversify.greedy(qualities, lambda_, k, distances, on_choice)
-    chosen = _Chosen(backend)
+    chosen = Chosen(backend)
     for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
-        chosen.add(*chosen.step(bodies.one(j), int(labels[j]), distance))
+        chosen.add(*chosen.step(bodies.one(j), int(labels[j]), float(qualities[j]), distance))
     return chosen.found(lambda_, 2)

@@ -68,6 +68,15 @@ class LocalBackend:
         whole = octets.view(np.dtype((np.void, octets.shape[1]))).reshape(-1)
         return np.unique(whole, return_inverse=True)[1].reshape(-1)
 
+    @cached_property
+    def _single_items(self) -> Lists:
+        return Lists(np.arange(self.n_items + 1, dtype=np.int64), np.arange(self.n_items, dtype=np.int32))
+
+    @cached_property
+    def everything(self) -> Words:
+        """A cover with all records."""
+        return np.bitwise_or.reduce(self.class_masks, axis=0)
+
     @property
     def nothing(self) -> Words:
         """A cover without any record."""
@@ -82,8 +91,25 @@ class LocalBackend:
         return _bitset.count(self.rows, bodies, covers, self.n_threads)
 
     def cover(self, body: NDArray[np.int32]) -> Words:
-        """Return which records a body covers, as a bit row."""
-        return _bitset.conjunction(self.rows, body)
+        """Return which records a body covers, as a bit row; an empty body covers all."""
+        return _bitset.conjunction(self.rows, body) if body.size else self.everything
+
+    def extended(self, covers: Words, marked: Words) -> Integers:
+        """Count the records of each cover where each item holds, by class and, last, the marked ones.
+
+        Returns an array (n_classes + 1, n_covers, n_items).
+        """
+        masks = (covers[:, None, :] & self._kinds_of_record(marked)).reshape(-1, covers.shape[1])
+        counts = _bitset.count(self.rows, self._single_items, masks, self.n_threads)
+        counts = counts.reshape(self.n_items, covers.shape[0], self.n_classes + 1)
+        return np.ascontiguousarray(counts.transpose(2, 1, 0))
+
+    def counted(self, covers: Words, marked: Words) -> Integers:
+        """Count the records of each cover by class and, last, the marked ones: (n_classes + 1, n_covers)."""
+        return _bitset.popcount(self._kinds_of_record(marked)[:, None, :] & covers)
+
+    def _kinds_of_record(self, marked: Words) -> Words:
+        return np.vstack([self.class_masks, marked])
 
     def class_counts(self, cover: Words) -> Integers:
         """Count the records of each class in a cover."""

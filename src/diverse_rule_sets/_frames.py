@@ -1,0 +1,44 @@
+"""Data frames for results: of the library that the user works with."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
+    """Return a frame of the library of X; pandas or else polars where X is an array.
+
+    Parameters
+    ----------
+    X : what the user gave; a pandas frame also lends its index where it has as many rows
+    columns : the values of each column
+    kinds : pandas types of columns that may lack values, such as ``rule="Int64"``
+    """
+    module = _frame_library(X)
+    if module.__name__ == "polars":
+        overrides = dict.fromkeys(kinds, module.Int64)
+        if "fired" in columns:
+            overrides["fired"] = module.List(module.Int64)
+        return module.DataFrame(columns, schema_overrides=overrides)
+    if module.__name__ == "pyarrow":
+        return module.table(columns)
+    length = len(next(iter(columns.values()), []))
+    index = X.index if hasattr(X, "iloc") and len(X) == length else None
+    return module.DataFrame(columns, index=index).astype(kinds)
+
+
+def _frame_library(X: Any) -> Any:
+    """Return the module that makes frames like X."""
+    import narwhals as nw
+
+    if isinstance(nw.from_native(X, pass_through=True), nw.DataFrame):
+        library = nw.get_native_namespace(X)
+        if library.__name__ in ("pandas", "polars", "pyarrow"):
+            return library
+    for name in ("pandas", "polars"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise ImportError("explain returns a data frame; install pandas or polars")

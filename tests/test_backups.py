@@ -1,0 +1,104 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+
+import naive
+from diverse_rule_sets import DiverseRuleSetClassifier, _bitset
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.backups import find_backups
+from diverse_rule_sets.limits import Limits
+from diverse_rule_sets.measures import Scale
+
+
+def some_rules(seed, n=300):
+    rng = np.random.default_rng(seed)
+    items = rng.random((n, 8)) < 0.5
+    y = np.where(items[:, 0] & items[:, 1] | items[:, 2] & items[:, 3], 1, 0)
+    y = np.where(rng.random(n) < 0.1, 1 - y, y)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 2)
+    bodies = [(0, 1, 4), (2, 3, 5)]
+    covered = backend.cover(np.array(bodies[0], np.int32)) | backend.cover(np.array(bodies[1], np.int32))
+    scale = Scale(backend.class_totals, np.ones(2), 5.0, 0.0)
+    return items, y, backend, bodies, covered, scale
+
+
+def loss(bodies, shares, rest, records, y, uncovered):
+    """Log loss of the uncovered records when the first body that holds answers."""
+    total = 0.0
+    for i in np.flatnonzero(uncovered):
+        j = naive.first_that_holds(bodies, records[i])
+        total -= np.log((shares[j] if j >= 0 else rest)[y[i]])
+    return total
+
+
+def test_backups_are_shorter_rules_and_each_earns_its_place():
+    for seed in range(5):
+        items, y, backend, bodies, covered, scale = some_rules(seed)
+        found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9, min_support=3), 10)
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        uncovered = ~backend.flags(covered)
+        assert found
+        for backup in found:
+            assert any(set(backup.body) < set(body) for body in bodies)
+            inside = np.array([naive.covers(backup.body, r) for r in records]) & uncovered
+            assert backup.class_counts.tolist() == np.bincount(y[inside], minlength=2).tolist()
+            assert inside.sum() >= 3
+        rest = scale.shares(np.bincount(y[uncovered], minlength=2))
+        shares = [scale.shares(backup.class_counts) for backup in found]
+        kept = [backup.body for backup in found]
+        whole = loss(kept, shares, rest, records, y, uncovered)
+        assert whole < loss([], [], rest, records, y, uncovered) - 1
+        for j in range(len(kept)):
+            without = loss(kept[:j] + kept[j + 1 :], shares[:j] + shares[j + 1 :], rest, records, y, uncovered)
+            assert without > whole + 0.099
+
+
+def test_fewer_conditions_dropped_come_first_then_the_surest():
+    _, _, backend, bodies, covered, scale = some_rules(1)
+    found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), 10)
+    keys = [(3 - len(b.body), -scale.shares(b.class_counts).max()) for b in found]
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_no_more_than_asked_for(most):
+    _, _, backend, bodies, covered, scale = some_rules(2)
+    assert len(find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), most)) <= most
+
+
+def test_one_condition_leaves_nothing_to_drop_and_full_cover_nothing_to_answer():
+    _, _, backend, _, _, scale = some_rules(3)
+    assert find_backups(backend, np.arange(8), scale, [(0,)], backend.cover(np.array([0])), Limits(9), 5) == []
+    assert find_backups(backend, np.arange(8), scale, [(0, 1)], backend.everything, Limits(9), 5) == []
+
+
+def test_backups_in_a_fitted_classifier():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    rule_set = clf.rule_set_
+    assert 0 < len(rule_set.backups) <= clf.max_backups
+    uncovered = ~rule_set.fires(X).any(axis=1)
+    for backup in rule_set.backups:
+        assert any({c.column for c in backup.conditions} < {c.column for c in rule.conditions} for rule in rule_set)
+        inside = backup.covers(X) & uncovered
+        assert dict(backup.class_counts) == {c: int((y[inside] == c).sum()) for c in (0, 1)}
+    told = clf.explain(X[uncovered])
+    speaks = pd.Series(rule_set.speakers(X[uncovered]))
+    assert (speaks[speaks >= 0] >= len(rule_set)).all()
+    for reason, rule in zip(told["reason"], told["rule"], strict=True):
+        if pd.isna(rule):
+            assert reason.startswith("no rule and no backup covers it: ")
+        else:
+            backup = rule_set.backups[int(rule) - 1 - len(rule_set)]
+            assert reason == f"no rule covers it; the first backup that does: {backup}"
+    assert DiverseRuleSetClassifier(random_state=0, max_backups=0).fit(X, y).rule_set_.backups == ()
+
+
+def test_backups_answer_better_than_one_default():
+    X, y = load_digits(return_X_y=True)
+    scores = {}
+    for most in (0, 15):
+        clf = DiverseRuleSetClassifier(max_rules=5, max_backups=most, random_state=0).fit(X[:500], y[:500])
+        scores[most] = clf.score(X[500:], y[500:])
+    assert scores[15] > scores[0] + 0.05

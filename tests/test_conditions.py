@@ -1,0 +1,241 @@
+import datetime
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets._tables import as_table
+from diverse_rule_sets.conditions import merged
+
+UTC = datetime.UTC
+
+
+def holds(condition, values):
+    return condition.holds(as_table(pd.DataFrame({condition.column: values})).column(condition.column)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Interval("petal width (cm)", high=0.8), "petal width (cm) <= 0.8"),
+        (Interval("age", 37, 60), "37 < age <= 60"),
+        (Interval("age", 37.0), "age > 37"),
+        (Interval("a = b", high=1e20), "`a = b` <= 1e+20"),
+        (Interval(3, high=-0.25), "[3] <= -0.25"),
+        (Interval("x\ny", high=1), "`x\\ny` <= 1"),
+        (Interval("", high=1), "`` <= 1"),
+        (Interval("SAND", high=1), "SAND <= 1"),
+        (Interval("37", high=1), "`37` <= 1"),
+        (Interval("1e5", high=1), "`1e5` <= 1"),
+        (Interval("2nd visit", high=1), "2nd visit <= 1"),
+        (Interval("[0]", high=1), "`[0]` <= 1"),
+        (Interval("a`b", high=1), "`a``b` <= 1"),
+        (Interval("A AND B", high=1), "`A AND B` <= 1"),
+        (Interval("since", datetime.datetime(2020, 1, 31)), "since > 2020-01-31"),
+        (Interval("since", datetime.datetime(2020, 1, 31, 14, 30)), "since > 2020-01-31 14:30:00"),
+        (Interval("since", high=datetime.datetime(2020, 1, 31, tzinfo=UTC)), "since <= 2020-01-31Z"),
+        (Equals("sex", "F"), 'sex = "F"'),
+        (Equals("sex", 'a "b" \n'), 'sex = "a \\"b\\" \\n"'),
+        (Equals("land", "Österreich"), 'land = "Österreich"'),
+        (Equals("smoker", True), "smoker = True"),
+        (Equals("code", 7), "code = 7"),
+        (IsMissing("income"), "income is missing"),
+        (IsIn("job", ("clerk", "sales")), 'job in {"clerk", "sales"}'),
+        (IsIn("code", (7, 8.5, "x y")), 'code in {7, 8.5, "x y"}'),
+        (IsIn("a {b}", (True, False)), "`a {b}` in {True, False}"),
+        (IsNotIn("job", ("clerk",)), 'job not in {"clerk"}'),
+        (IsNotIn(3, ('a "b"', "é")), '[3] not in {"a \\"b\\"", "é"}'),
+    ],
+)
+def test_conditions_read_well(condition, text):
+    assert str(condition) == text
+
+
+def test_conditions_of_missing_outlying_and_unseen_values():
+    assert holds(Interval("a", 2, 4), [1, 2, 2.1, 4, 4.1, None]) == [False, False, True, True, False, False]
+    assert holds(Interval("a", 2), [-1e300, np.inf, 1e300, None]) == [False, True, True, False]
+    assert holds(Interval("a", high=2), [-1e300, np.inf, None]) == [True, False, False]
+    assert holds(Equals("a", "F"), ["F", "M", "f", "new", None]) == [True, False, False, False, False]
+    assert holds(Equals("a", True), [True, False, None]) == [True, False, False]
+    assert holds(Equals("a", 2), pd.Categorical([1, 2, None])) == [False, True, False]
+    assert holds(Equals("a", 2), [1.0, 2.0, None]) == [False, True, False]
+    assert holds(IsMissing("a"), ["F", None]) == [False, True]
+    assert holds(IsIn("a", ("F", "M")), ["F", "M", "f", "new", None]) == [True, True, False, False, False]
+    assert holds(IsIn("a", (2, 3)), [1.0, 2.0, 3.0, None]) == [False, True, True, False]
+    assert holds(IsIn("a", ("F", "never seen")), ["F", "M", None]) == [True, False, False]
+    assert holds(IsNotIn("a", ("F", "M")), ["F", "M", "f", "new", None]) == [False, False, True, True, False]
+    assert holds(IsNotIn("a", (2,)), pd.Categorical([1, 2, None])) == [True, False, False]
+    assert holds(IsNotIn("a", ("never seen",)), ["F", None]) == [True, False]
+    day = datetime.datetime(2020, 1, 1)
+    assert holds(Interval("a", day), pd.to_datetime(["2019-05-05", "2020-01-01", "2020-01-02", None])) == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Interval("a", 1),
+        Equals("a", "F"),
+        Equals("a", True),
+        Interval("a", datetime.datetime(2020, 1, 1)),
+        IsIn("a", ("F", "M")),
+        IsNotIn("a", ("F", "M")),
+    ],
+)
+@pytest.mark.parametrize(
+    "values", [[np.nan, np.nan], pd.Series([None, None], dtype=object), pd.to_datetime([None, None])]
+)
+def test_a_column_of_missing_values_satisfies_no_comparison_whatever_its_type(condition, values):
+    assert holds(condition, values) == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("condition", "values"),
+    [
+        (Interval("a", 1), ["1", "2"]),
+        (Interval("a", 1), [True, False]),
+        (Equals("a", "1"), [1, 2]),
+        (Equals("a", "True"), [True, False]),
+        (Equals("a", True), ["True", "False"]),
+        (Equals("a", 1), ["1", "2"]),
+        (Equals("a", True), [1, 0]),
+        (IsIn("a", ("1", "2")), [1, 2]),
+        (IsNotIn("a", ("1", "2")), [1, 2]),
+        (IsIn("a", (1, 2)), ["1", "2"]),
+        (Interval("a", datetime.datetime(2020, 1, 1)), [1, 2]),
+        (Interval("a", datetime.datetime(2020, 1, 1)), pd.to_datetime(["2020-01-01"]).tz_localize("UTC")),
+    ],
+)
+def test_a_column_of_another_kind_is_an_error_that_names_it(condition, values):
+    with pytest.raises(ValueError, match=r"column 'a' holds .* values, expected .* values for the condition"):
+        holds(condition, values)
+
+
+def test_an_interval_needs_a_bound_and_a_condition_a_kind():
+    with pytest.raises(ValueError, match="an interval of 'a' needs low or high"):
+        Interval("a")
+    with pytest.raises(TypeError):
+        Condition("a")
+
+
+def test_a_mixed_set_is_judged_value_by_value():
+    """A column of strings and numbers in training may hold only one of the two later."""
+    some, none = IsIn("a", ("A1", 7), mixed=True), IsNotIn("a", ("A1", 7), mixed=True)
+    for values, expected in (
+        (["A1", 7, "B2", None], [True, True, False, False]),
+        ([7, 8], [True, False]),
+        (["A1", "7"], [True, False]),
+    ):
+        column = pd.Series(values, dtype=object)
+        assert holds(some, column) == expected
+        assert holds(none, column) == [not e and v is not None for e, v in zip(expected, values, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (Interval("a", 1), Interval("a", high=4), Interval("a", 1, 4)),
+        (Interval("a", 1, 4), Interval("a", 2, 9), Interval("a", 2, 4)),
+        (Interval("a", high=0), Interval("a", high=-1), Interval("a", high=-1)),
+        (IsIn("a", ("p", "q", "r")), IsIn("a", ("r", "q", "s")), IsIn("a", ("q", "r"))),
+        (IsIn("a", ("p", "q")), IsIn("a", ("q", "r")), Equals("a", "q")),
+        (IsIn("a", ("p", "q")), Equals("a", "q"), Equals("a", "q")),
+        (IsIn("a", ("p", "q", "r")), IsNotIn("a", ("q", "s")), IsIn("a", ("p", "r"))),
+        (IsIn("a", ("p", "q")), IsNotIn("a", ("q",)), Equals("a", "p")),
+        (Equals("a", "p"), IsNotIn("a", ("q",)), Equals("a", "p")),
+        (IsNotIn("a", ("p", "q")), IsNotIn("a", ("q", "r")), IsNotIn("a", ("p", "q", "r"))),
+    ],
+)
+def test_two_conditions_on_a_column_meet_in_one(one, other, both):
+    assert one.meet(other) == both
+    back = other.meet(one)
+    assert type(back) is type(both)
+    assert set(getattr(back, "values", ())) == set(getattr(both, "values", ()))
+    assert merged([one, other]) == (both,)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Equals("a", "p"), Equals("a", "q")),
+        (Equals("a", "p"), IsNotIn("a", ("p",))),
+        (IsIn("a", ("p", "q")), IsIn("a", ("r", "s"))),
+        (IsIn("a", ("p", "q")), IsNotIn("a", ("q", "p"))),
+        (IsMissing("a"), IsNotIn("a", ("p",))),
+        (IsMissing("a"), Interval("a", 1)),
+        (IsMissing("a"), Equals("a", "p")),
+    ],
+)
+def test_conditions_that_no_value_meets_are_an_error_that_names_both(one, other):
+    for first, second in ((one, other), (other, one)):
+        with pytest.raises(ValueError, match="no value can meet both") as error:
+            first.meet(second)
+        assert str(one) in str(error.value)
+        assert str(other) in str(error.value)
+
+
+def test_a_meeting_keeps_that_a_column_is_mixed():
+    both = IsIn("a", ("A1", 7, 8), mixed=True).meet(IsNotIn("a", (7, 8), mixed=True))
+    assert both == Equals("a", "A1")
+    assert holds(both, [7, 8]) == [False, False]
+
+
+bounds = st.one_of(st.none(), st.integers(-3, 3), st.floats(-3, 3))
+intervals = st.tuples(bounds, bounds).filter(lambda pair: pair != (None, None)).map(lambda pair: Interval("n", *pair))
+
+
+def sets(column, values):
+    chosen = st.lists(st.sampled_from(values), min_size=1, max_size=len(values), unique=True).map(tuple)
+    return st.one_of(
+        st.sampled_from(values).map(lambda value: Equals(column, value)),
+        chosen.map(lambda some: IsIn(column, some)),
+        chosen.map(lambda some: IsNotIn(column, some)),
+    )
+
+
+TABLE = pd.DataFrame(
+    {
+        "n": [*np.arange(-3.5, 4, 0.5), -1e300, 1e300, None],
+        "code": [*range(15), 0.5, -1, None],
+        "t": [*"pqrstpqrstpqrst", "never seen", "", None],
+    }
+)
+
+
+@given(
+    st.lists(
+        st.one_of(intervals, sets("code", [0, 1, 2, 3]), sets("t", list("pqrs")), st.sampled_from("nt").map(IsMissing)),
+        max_size=6,
+    )
+)
+def test_merged_conditions_hold_where_all_of_them_do(conditions):
+    table = as_table(TABLE)
+
+    def of(column, some):
+        answers = [c.holds(table.column(column)) for c in some if c.column == column]
+        return np.logical_and.reduce(answers) if answers else np.ones(len(TABLE), bool)
+
+    try:
+        together = merged(conditions)
+    except ValueError:
+        assert any(not of(column, conditions).any() for column in TABLE.columns)
+        return
+    assert [c.column for c in together] == list(dict.fromkeys(c.column for c in conditions))
+    for column in TABLE.columns:
+        assert of(column, together).tolist() == of(column, conditions).tolist()
+
+
+def test_the_order_of_conditions_does_not_matter_to_what_they_say():
+    some = [IsIn("t", ("p", "q", "r")), IsNotIn("t", ("p",)), IsIn("t", ("r", "q", "s")), IsNotIn("t", ("s", "t"))]
+    column = as_table(TABLE).column("t")
+    for order in itertools.permutations(some):
+        (one,) = merged(order)
+        assert one.holds(column).tolist() == [value in ("q", "r") for value in TABLE["t"]]

@@ -1,0 +1,159 @@
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+import naive
+from diverse_rule_sets import DiverseRuleSetClassifier, _bitset, grow, metrics
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.limits import Limits
+from diverse_rule_sets.measures import Scale
+from diverse_rule_sets.refine import Refiner
+from diverse_rule_sets.samplers import RejectionSampler
+from diverse_rule_sets.search import Settings
+
+
+def data(seed, n=240):
+    """Thresholds of four columns, both sides of each, and classes that depend on two of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 4))
+    y = (X[:, 0] > 0.5).astype(int) + ((X[:, 1] > 0.6) & (X[:, 2] < 0.7))
+    y = np.where(rng.random(n) < 0.1, rng.integers(0, 3, n), y)
+    items, columns = [], []
+    for j, cut in itertools.product(range(4), (0.2, 0.4, 0.5, 0.6, 0.7)):
+        items += [X[:, j] <= cut, X[:, j] > cut]
+        columns += [j, j]
+    backend = LocalBackend(_bitset.pack(np.array(items)), y, 3)
+    opposites = np.arange(len(items)) ^ 1
+    return y, np.array(items).T, np.array(columns), opposites, backend
+
+
+def run(seed, split=True, **limits):
+    y, items, columns, opposites, backend = data(seed)
+    bounds = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | limits))
+    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    refiner = Refiner(backend, columns, scale, bounds, min_evidence=0.3)
+    settings = Settings(6, "strict", True, bounds)
+    rng = np.random.default_rng(seed)
+    trace = grow.first_pass(backend, RejectionSampler(backend, "pairs", 0.2), refiner, settings, rng, lambda *_: None)
+    found = grow.finished(backend, refiner, trace, settings, opposites if split else None, lambda *_: None)
+    return trace, found, backend
+
+
+def covers_of(bodies, backend):
+    return [frozenset(np.flatnonzero(backend.flags(backend.cover(np.array(b, np.int32))))) for b in bodies]
+
+
+def value(found, backend, lambda_):
+    return sum(step.quality for step in found.steps) + lambda_ * naive.dispersion(
+        covers_of([step.body for step in found.steps], backend)
+    )
+
+
+def test_without_a_cap_the_set_has_half_of_the_best_objective_over_the_candidates_seen():
+    for seed in range(6):
+        trace, found, backend = run(seed, split=False, max_rules=3)
+        pool = trace.pool.candidates[: trace.n_seen[-1]]
+        covers = covers_of([candidate.body for candidate in pool], backend)
+        distance = [[naive.jaccard_distance(a, b) for b in covers] for a in covers]
+        qualities = [candidate.quality for candidate in pool]
+        best = naive.best_value(qualities, distance, trace.lambda_, len(found.steps))
+        np.testing.assert_allclose(found.objective, value(found, backend, trace.lambda_))
+        assert found.objective >= best / 2
+        assert found.objective <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("max_overlap", [0.0, 0.02, 1.0])
+def test_splits_never_lower_the_objective_and_keep_the_limits(max_overlap):
+    n_split = 0
+    for seed in range(8):
+        trace, before, _ = run(seed, split=False, max_overlap=max_overlap, max_rules=12)
+        _, after, backend = run(seed, max_overlap=max_overlap, max_rules=12)
+        assert after.objective >= before.objective
+        np.testing.assert_allclose(after.objective, value(after, backend, trace.lambda_))
+        assert len(after.steps) <= 12
+        n_split += len(after.steps) - len(before.steps)
+        earlier = frozenset()
+        for cover in covers_of([step.body for step in after.steps], backend):
+            assert len(cover & earlier) <= max_overlap * len(cover)
+            assert len(cover) >= 3
+            earlier |= cover
+    assert n_split > 0
+
+
+def test_each_step_of_the_first_pass_is_the_greedy_choice():
+    """No candidate of the final pool that was there in time would have scored higher within the limits."""
+    trace, _, backend = run(1, max_overlap=0.05)
+    steps, pool = trace.chosen.steps, trace.pool.candidates
+    covers = dict(zip((c.body for c in pool), covers_of([c.body for c in pool], backend), strict=True))
+    for k, step in enumerate(steps):
+        earlier = [covers[s.body] for s in steps[:k]]
+        union = frozenset().union(*earlier)
+
+        def score(candidate, earlier=earlier):
+            far = sum(naive.jaccard_distance(covers[candidate.body], cover) for cover in earlier)
+            return candidate.quality / 2 + trace.lambda_ * far
+
+        allowed = [
+            c
+            for c in pool[: trace.n_seen[k]]
+            if len(covers[c.body] & union) <= 0.05 * len(covers[c.body]) and c.body not in {s.body for s in steps[:k]}
+        ]
+        gains = [len([i for i in covers[c.body] - union if backend.y[i] == c.label]) for c in allowed]
+        best = max(score(c) for c, gain in zip(allowed, gains, strict=True) if gain)
+        chosen = next(c for c in allowed if c.body == step.body)
+        assert score(chosen) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("params", [{}, {"refine": False, "n_candidates": 40}, {"max_overlap": 0.2, "split": False}])
+def test_one_search_gives_the_rule_sets_of_several_fits(params):
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = DiverseRuleSetClassifier(random_state=0, **params)
+    several = clf._rule_sets(X, y, [1, 2, 4])
+    for n, rule_set in zip([1, 2, 4], several, strict=True):
+        alone = DiverseRuleSetClassifier(random_state=0, **params, max_rules=n).fit(X, y).rule_set_
+        assert str(alone) == str(rule_set)
+        assert alone == rule_set
+
+
+def test_wide_tables_have_short_rules():
+    """A hundred columns of noise beside two that matter: the rules name those two."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 102))
+    y = ((X[:, 3] > 0) & (X[:, 70] > -0.3)).astype(int)
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X[:400], y[:400])
+    assert clf.score(X[400:], y[400:]) > 0.95
+    assert metrics.mean_conditions(clf.rule_set_) <= 3
+    assert {"x3", "x70"} <= set(clf.rule_set_.columns)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_class_weights_reach_rules_labels_and_probabilities(load):
+    X, y = load(return_X_y=True)
+    rare = np.flatnonzero(y == 0)[10:]
+    X, y = np.delete(X, rare, axis=0), np.delete(y, rare)
+    balanced = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    plain = DiverseRuleSetClassifier(random_state=0, class_weight=None).fit(X, y)
+    heavy = DiverseRuleSetClassifier(random_state=0, class_weight={0: 50.0}).fit(X, y)
+    share = (y == 0).mean()
+    assert plain.predict_proba(X)[:, 0].mean() == pytest.approx(share, abs=0.05)  # natural frequencies
+    assert balanced.predict_proba(X)[:, 0].mean() > share
+    assert (heavy.predict(X) == 0).sum() >= (plain.predict(X) == 0).sum()
+    for clf in (balanced, plain, heavy):
+        np.testing.assert_array_equal(clf.predict(X), clf.classes_[np.argmax(clf.predict_proba(X), axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ("even", "class_weight must be one of 'balanced', None, or a dict of labels, got 'even'"),
+        ({7: 1.0}, "class_weight names the label 7, which y does not have"),
+        ({0: -1.0}, r"class_weight\[0\] must be"),
+        ({0: "much"}, r"class_weight\[0\] must be"),
+    ],
+)
+def test_bad_class_weights_are_named(weight, message):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises((ValueError, TypeError), match=message):
+        DiverseRuleSetClassifier(class_weight=weight).fit(X, y)

@@ -1,0 +1,89 @@
+"""The limits hold on every table, for both searches."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from conftest import make_mixed
+from diverse_rule_sets import DiverseRuleSetClassifier
+
+
+def mixed_table():
+    import pandas as pd
+
+    table, y = make_mixed(600)
+    return pd.DataFrame(table), y
+
+
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600], y[:600]
+
+
+TABLES = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "cancer": lambda: load_breast_cancer(return_X_y=True),
+    "digits": digits,
+    "mixed": mixed_table,
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"max_overlap": 0.0},
+        {"max_overlap": 0.0, "min_evidence": 0.0, "min_recall_gain": 0.0, "max_conditions": None},
+        {"max_overlap": 0.05, "max_rules": 4, "max_conditions": 2, "min_support": 10, "min_evidence": 0.2},
+        {"max_overlap": 0.3, "max_conditions": 1, "min_evidence": 0.0, "diversity": "none"},
+        {"refine": False, "n_candidates": 60, "max_overlap": 0.0, "max_conditions": 3, "min_support": 5},
+        {"refine": False, "n_candidates": 60, "max_overlap": 0.1, "max_rules": 6, "conditions": "bins"},
+    ],
+)
+def test_no_limit_is_ever_exceeded(table, params):
+    X, y = TABLES[table]()
+    clf = DiverseRuleSetClassifier(random_state=1, **params).fit(X, y)
+    rule_set = clf.rule_set_
+    assert 0 < len(rule_set) <= clf.max_rules
+    fired = rule_set.fires(X)
+    before = np.zeros(len(y), bool)
+    for rule, covered in zip(rule_set, fired.T, strict=True):
+        assert len({condition.column for condition in rule.conditions}) == len(rule.conditions)
+        assert clf.max_conditions is None or len(rule.conditions) <= clf.max_conditions
+        assert covered.sum() >= clf.min_support
+        assert rule.n_covered == covered.sum()
+        assert (covered & before).sum() <= clf.max_overlap * covered.sum()
+        before |= covered
+    if clf.max_overlap == 0:
+        assert (fired.sum(axis=1) <= 1).all()
+    assert len(rule_set.backups) <= clf.max_backups
+
+
+def test_without_a_cap_rules_do_overlap():
+    """So that the tests above can fail."""
+    X, y = load_wine(return_X_y=True)
+    rule_set = DiverseRuleSetClassifier(random_state=0, max_overlap=1.0, diversity="none").fit(X, y).rule_set_
+    assert (rule_set.fires(X).sum(axis=1) > 1).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_overlap_cap_is_never_exceeded_on_noise(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(200, 6)), rng.integers(0, 3, 200)
+    clf = DiverseRuleSetClassifier(random_state=seed, max_overlap=0, min_evidence=0, min_support=1).fit(X, y)
+    assert len(clf.rule_set_) > 3
+    assert (clf.rule_set_.fires(X).sum(axis=1) <= 1).all()
+
+
+def test_evidence_keeps_chance_finds_out():
+    """A search over thousands of bodies always finds some that look good by chance."""
+    found = {}
+    for evidence in (0.0, 1.0, 2.0):
+        rng = np.random.default_rng(0)
+        clf = DiverseRuleSetClassifier(random_state=0, min_evidence=evidence)
+        tables = [(rng.normal(size=(300, 30)), rng.integers(0, 2, 300)) for _ in range(4)]
+        found[evidence] = sum(len(clf.fit(X, y).rule_set_) for X, y in tables)
+    assert found[2.0] == 0
+    assert found[1.0] < found[0.0] / 3

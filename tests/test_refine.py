@@ -1,0 +1,109 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from diverse_rule_sets import _bitset
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.limits import Limits
+from diverse_rule_sets.measures import Scale
+from diverse_rule_sets.refine import Refiner
+
+counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
+
+
+@given(counts, counts, st.lists(st.floats(0.1, 10), min_size=3, max_size=3), st.floats(0.5, 10), st.integers(0, 5))
+def test_quality_label_shares_and_evidence_equal_the_oracle(inside, outside, weights, smoothing, n_conditions):
+    totals = [a + b + 1 for a, b in zip(inside, outside, strict=True)]
+    scale = Scale(np.array(totals), np.array(weights), smoothing, price=0.02)
+    quality, label = scale.quality(np.array([inside]), np.array([n_conditions]))
+    expected, best = naive.refined_quality(inside, totals, weights, smoothing, 0.02, n_conditions)
+    np.testing.assert_allclose(quality[0], expected, rtol=1e-9, atol=1e-12)
+    shares = naive.weighted_shares(inside, totals, weights, smoothing)
+    np.testing.assert_allclose(scale.shares(np.array(inside)), shares)
+    assert shares[label[0]] == pytest.approx(shares[best])
+    np.testing.assert_allclose(
+        scale.evidence(np.array([inside])), [naive.evidence(inside, totals, weights)], rtol=1e-9, atol=1e-9
+    )
+
+
+def test_small_pure_rules_do_not_win():
+    """Three records of one class are worth less per record than thirty, and carry little evidence."""
+    scale = Scale(np.array([500, 500]), np.ones(2), smoothing=5.0, price=0.0)
+    (small, large), _ = scale.quality(np.array([[3, 0], [30, 0]]), 1)
+    assert small * 10 < large * 0.7
+    assert scale.evidence(np.array([3, 0])) == pytest.approx(3 * math.log(2))
+
+
+def test_the_majority_class_may_testify_when_classes_are_balanced():
+    """Fifty records of a class that has 90 % of all: nothing unusual by count, much by weight."""
+    scale = Scale(np.array([900, 100]), np.array([1 / 1.8, 5.0]), smoothing=5.0, price=0.0)
+    assert scale.evidence(np.array([50, 0])) == pytest.approx(50 / 1.8 * math.log(2))
+
+
+def random_data(seed, n=150, n_items=12, n_classes=3):
+    rng = np.random.default_rng(seed)
+    items = rng.random((n, n_items)) < 0.5
+    y = (items[:, 0] & items[:, 1]).astype(int) + (items[:, 2] & ~items[:, 3])
+    y = np.where(rng.random(n) < 0.05, rng.integers(0, n_classes, n), y)
+    y[:n_classes] = np.arange(n_classes)
+    covered = items[:, 11] & (rng.random(n) < 0.2)
+    columns = np.arange(n_items) // 2
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
+    return items, y, covered, columns, backend
+
+
+@pytest.mark.parametrize("max_overlap", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("min_evidence", [0.0, 1.0])
+def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
+    n_found = 0
+    for seed in range(8):
+        items, y, covered, columns, backend = random_data(seed)
+        weights = y.size / (3 * np.bincount(y))
+        scale = Scale(np.bincount(y), weights, smoothing=5.0, price=0.02)
+        limits = Limits(9, max_conditions=3, max_overlap=max_overlap, min_support=4, min_recall_gain=0.01)
+        refiner = Refiner(backend, columns, scale, limits, min_evidence)
+        refiner.turn_to(_bitset.pack(covered))
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+
+        def score(body, y=y, columns=columns, records=records, covered=covered, weights=weights):
+            inside = sorted(naive.cover(body, records)) if body else []
+            length = len({int(columns[i]) for i in body})
+            shared = sum(covered[i] for i in inside)
+            inner = [sum(y[i] == c for i in inside) for c in range(3)]
+            totals = np.bincount(y).tolist()
+            quality, label = naive.refined_quality(inner, totals, weights.tolist(), 5.0, 0.02, length)
+            needed = 0.5 * min_evidence * (length * math.log(12) + 0.5 * 2 * math.log(y.size))
+            if (
+                len(inside) < 4
+                or length > 3
+                or shared > max_overlap * len(inside)
+                or inner[label] / totals[label] <= 0.01
+                or naive.evidence(inner, totals, weights.tolist()) < needed
+                or quality * (1 - shared / len(inside)) <= 0
+            ):
+                return None
+            return quality * (1 - shared / len(inside))
+
+        starts = [(), (0,), (4, 7), (1, 2, 3)]
+        expected = {naive.climb(start, range(12), score) for start in starts}
+        expected = {(body, value) for body, value in expected if value is not None}
+        got = {(c.body, c.score) for c in refiner.climb(starts)}
+        assert {b for b, _ in got} == {b for b, _ in expected}
+        np.testing.assert_allclose(sorted(v for _, v in got), sorted(v for _, v in expected))
+        n_found += len(got)
+        for candidate in refiner.climb(starts):
+            flags = backend.flags(backend.cover(np.array(candidate.body, np.int32)))
+            assert candidate.class_counts.tolist() == np.bincount(y[flags], minlength=3).tolist()
+    assert n_found >= 2
+
+
+def test_items_that_change_nothing_are_left_out():
+    items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
+    refiner = Refiner(backend, np.array([0, 0, 1]), Scale(np.array([2, 2]), np.ones(2), 1.0, 0.0), Limits(5), 0.0)
+    assert refiner.shortened((0, 1)) == (0,)  # item 1 holds wherever item 0 does
+    assert refiner.n_conditions((0, 1)) == 1
