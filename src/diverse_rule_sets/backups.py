@@ -1,7 +1,7 @@
 """Answers for records that no rule covers: the rules themselves, less a condition or more, in order.
 
 A record that meets all but one condition of a rule is likely to be of its kind. Every rule is shortened in every way
-(long ones in all ways that drop few conditions); the shortened rules are put in order, those closest to a rule first and
+(long ones in all ways that drop few conditions); the shortened rules are put in order, those closest to a rule and
 the surest of them first, and asked in that order. Then they are thinned out: one by one the backup is dropped that the
 uncovered training records miss least, until each one left earns its place and they are few enough.
 """

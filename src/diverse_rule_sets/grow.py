@@ -8,6 +8,7 @@ parts are disjoint, so the sum of distances grows, and it is made only if the pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -105,9 +106,12 @@ def finished(
 def _drawn(
     backend: LocalBackend, sampler: RejectionSampler, n: int, covered: Words, rng: np.random.Generator
 ) -> list[Body]:
-    """Draw bodies on new ground, the same number for every class, in all about n."""
+    """Draw about n bodies on new ground: as many for every class, or one for each of n classes."""
     each = max(1, round(n / backend.n_classes))
-    return [body for label in range(backend.n_classes) for body in sampler.draw(label, each, covered, rng).tuples()]
+    labels: Sequence[int] = range(backend.n_classes)
+    if n < backend.n_classes:
+        labels = sorted(rng.choice(backend.n_classes, n, replace=False).tolist())
+    return [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
 
 
 def _lambda(diversity: str | float, pool: _Pool) -> float:
