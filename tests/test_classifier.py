@@ -86,7 +86,7 @@ def test_all_parameters_are_keywords():
         "class_weight": "balanced",
         "conditions": "thresholds",
         "binning": "supervised",
-        "n_bins": 20,
+        "n_bins": None,
         "negation": False,
         "refine": True,
         "length_odds": None,

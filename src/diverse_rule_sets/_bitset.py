@@ -10,7 +10,7 @@ The compiled kernels are loaded on first use: importing this module does not imp
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
@@ -148,19 +148,48 @@ def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Intege
     kernels = _kernels()
     out = np.zeros((lists.size, masks.shape[0]), np.int64)
     work = (lists.members.size + lists.size * masks.shape[0]) * rows.shape[1]
+
+    def part(first: int, last: int) -> None:
+        kernels.count(rows, lists.starts, lists.members, first, last, masks, out)
+
+    _shared_out(part, lists.size, work, n_threads)
+    return out
+
+
+def count_segments(rows: Words, masks: Words, starts: Integers, n_threads: int = 1) -> Integers:
+    """Count the bits of each row under each mask, apart for each segment of words.
+
+    Parameters
+    ----------
+    rows, masks : arrays (n_rows, n_words) and (n_masks, n_words)
+    starts : the first word of each segment, and at last n_words
+    n_threads : how many threads share the rows; the answer does not depend on it
+
+    Returns
+    -------
+    array (n_segments, n_masks, n_rows) of int64
+    """
+    kernels = _kernels()
+    out = np.zeros((starts.size - 1, masks.shape[0], rows.shape[0]), np.int64)
+
+    def part(first: int, last: int) -> None:
+        kernels.count_segments(rows, first, last, masks, starts, out)
+
+    _shared_out(part, rows.shape[0], rows.size * masks.shape[0], n_threads)
+    return out
+
+
+def _shared_out(part: Callable[[int, int], None], n: int, work: int, n_threads: int) -> None:
+    """Do the work of 0..n in slices, one for each thread if that is worth it."""
     n_threads = int(min(n_threads, 1 + work // _WORTH_A_THREAD))
     if n_threads <= 1:
-        kernels.count(rows, lists.starts, lists.members, 0, lists.size, masks, out)
-        return out
-    cuts = np.linspace(0, lists.size, n_threads + 1).astype(np.int64).tolist()
+        part(0, n)
+        return
+    cuts = np.linspace(0, n, n_threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(n_threads) as pool:
-        slices = [
-            pool.submit(kernels.count, rows, lists.starts, lists.members, first, last, masks, out)
-            for first, last in itertools.pairwise(cuts)
-        ]
+        slices = [pool.submit(part, first, last) for first, last in itertools.pairwise(cuts)]
         for done in slices:
             done.result()
-    return out
 
 
 def members_of(rows: Words, columns: Integers, sizes: NDArray[np.integer]) -> Lists:

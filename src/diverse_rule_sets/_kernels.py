@@ -68,6 +68,20 @@ def count(rows, starts, members, first, last, masks, out):  # type: ignore[no-un
 
 
 @_kernel
+def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-untyped-def]
+    """Count, for rows first..last under each mask, the bits in each segment of words."""
+    for i in range(first, last):
+        for m in range(masks.shape[0]):
+            for s in range(starts.size - 1):
+                row = rows[i, starts[s] : starts[s + 1]]
+                mask = masks[m, starts[s] : starts[s + 1]]
+                total = np.uint64(0)
+                for w in range(row.size):
+                    total += np.uint64(_popcount(row[w] & mask[w]))
+                out[s, m, i] = np.int64(total)
+
+
+@_kernel
 def members_of(rows, columns, starts, out):  # type: ignore[no-untyped-def]
     """List, for each bit column, the rows whose bit is set there, in ascending order."""
     for j in range(columns.shape[0]):

@@ -31,6 +31,8 @@ BINNINGS = ("supervised", "uniform", "quantile")
 CONDITIONS = ("thresholds", "bins")
 CONFLICTS = ("precision", "smoothed", "vote")
 DEFAULTS = ("least_covered", "majority")
+# Cuts of all columns together, where the number of bins is not given.
+_MAX_CUTS = 4000
 # The paper's configuration.
 PAPER: dict[str, Any] = {
     "max_rules": 100,
@@ -96,8 +98,9 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         Where numbers and dates are cut: where the classes come apart, at equal widths, or with about equally many
         records in each bin. A dict gives for some columns one of these words or the edges themselves, as in
         ``{"age": [25, 60]}``; the others are cut as usual (uniformly for bins).
-    n_bins : int, default=20
-        Bins per column, where the edges are not given: one more than there are cuts.
+    n_bins : int or None, default=None
+        Bins per column, where the edges are not given: one more than there are cuts. None means 20, and fewer, down to
+        5, on tables of more than 200 columns.
     negation : bool, default=False
         Allow ``job not in {"clerk"}`` where that is shorter. It also holds for categories never seen in training.
     refine : bool, default=True
@@ -190,7 +193,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         class_weight: Any = "balanced",
         conditions: str = "thresholds",
         binning: Any = "supervised",
-        n_bins: int = 20,
+        n_bins: int | None = None,
         negation: bool = False,
         refine: bool = True,
         length_odds: float | None = None,
@@ -337,10 +340,11 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         check_number("max_backups", self.max_backups, numbers.Integral, low=0)
         check_number("max_overlap", self.max_overlap, numbers.Real, low=0, high=1)
         check_number("n_candidates", self.n_candidates, numbers.Integral, low=1)
-        check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
         check_number("min_evidence", self.min_evidence, numbers.Real, low=0, high=1e6)
         check_number("condition_price", self.condition_price, numbers.Real, low=0, high=1)
+        if self.n_bins is not None:
+            check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         if self.max_conditions is not None:
             check_number("max_conditions", self.max_conditions, numbers.Integral, low=1)
         if self.length_odds is not None:
@@ -385,7 +389,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             words = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
 
-    def _plan(self, n_classes: int) -> Plan:
+    def _plan(self, n_classes: int, n_columns: int) -> Plan:
         """Return the parameters in the words of the learning."""
         limits = Limits(
             max_rules=int(self.max_rules) if n_classes > 1 else 0,
@@ -395,9 +399,10 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             min_recall_gain=float(self.min_recall_gain),
         )
         thresholds = self.conditions == "thresholds"
+        n_bins = max(5, min(20, 1 + _MAX_CUTS // n_columns)) if self.n_bins is None else int(self.n_bins)
         otherwise = "supervised" if thresholds else "uniform"
         return Plan(
-            cutting=Cutting(self.binning, int(self.n_bins), thresholds, bool(self.negation), otherwise),
+            cutting=Cutting(self.binning, n_bins, thresholds, bool(self.negation), otherwise),
             settings=Settings(int(self.n_candidates), self.diversity, bool(self.second_pass), limits),
             measure=self.measure,
             length_odds=None if self.length_odds is None else float(self.length_odds),
@@ -415,7 +420,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
         self._check_default([plain(label) for label in classes])
-        plan = self._plan(classes.size)
+        plan = self._plan(classes.size, len(table.names))
         data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
         wanted = [n if classes.size > 1 else 0 for n in max_rules]
         found = learn_path(data, plan, wanted, generator(self.random_state), lambda *_: None)
@@ -425,7 +430,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         """Walk through the rooms; returns the fitted attributes."""
         rng = generator(self.random_state)
         progress = Progress(int(self.verbose))
-        plan = self._plan(classes.size)
+        plan = self._plan(classes.size, len(table.names))
         data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
 
         def report(stage: str, n_rules: int, covered: Words) -> None:

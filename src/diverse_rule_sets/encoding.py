@@ -25,8 +25,8 @@ from diverse_rule_sets.cutting import MAX_SET, Target, category_sets, supervised
 
 # A category column contributes at most this many of its values, the most frequent ones.
 MAX_CATEGORIES = 256
-# Share of the machine's memory that the bit rows may take.
-_MEMORY_SHARE = 0.8
+# Share of the machine's memory that the bit rows may take; the search may hold them twice.
+_MEMORY_SHARE = 0.4
 
 Edges = Sequence[Any]
 Binning = str | Mapping[Any, str | Edges]

@@ -254,8 +254,8 @@ def _best_split(
     backend: LocalBackend, refiner: Refiner, opposites: Integers, body: Body, cover: Words, before: Words
 ) -> _Split | None:
     """Return the split of a rule that gains most, if the evidence and the limits allow one."""
-    counts = backend.extended(cover[None], before)[:, 0].T
-    whole = backend.class_counts(cover)
+    counts = backend.extended([body], before)[:, 0].T
+    whole = counts[-1, :-1]
     items = np.flatnonzero(opposites >= 0)
     one, other = counts[items], counts[opposites[items]]
     scale, limits = refiner.scale, refiner.limits

@@ -170,14 +170,14 @@ class Refiner:
 
     def _around(self, bodies: list[Body]) -> list[_Around]:
         """Judge some bodies and all bodies with one item more."""
-        covers = np.array([self._backend.cover(np.array(body, np.int32)) for body in bodies])
         used = np.zeros((len(bodies), self._n_columns), np.bool_)
         for row, body in zip(used, bodies, strict=True):
             row[self.columns[list(body)]] = True
         n_used = used.sum(axis=1)
         lengths = n_used[:, None] + ~used[:, self.columns]
-        longer = self._best(self._backend.extended(covers, self._covered), lengths)
-        own = self._best(self._backend.counted(covers, self._covered)[:, :, None], n_used[:, None])
+        counts = self._backend.extended(bodies, self._covered)
+        longer = self._best(counts[:, :, :-1], lengths)
+        own = self._best(counts[:, :, -1:], n_used[:, None])
         return [
             _Around(
                 None if itself is None or not body else itself.named(body),

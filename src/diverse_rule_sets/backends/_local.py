@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -69,10 +70,6 @@ class LocalBackend:
         return np.unique(whole, return_inverse=True)[1].reshape(-1)
 
     @cached_property
-    def _single_items(self) -> Lists:
-        return Lists(np.arange(self.n_items + 1, dtype=np.int64), np.arange(self.n_items, dtype=np.int32))
-
-    @cached_property
     def everything(self) -> Words:
         """A cover with all records."""
         return np.bitwise_or.reduce(self.class_masks, axis=0)
@@ -94,22 +91,23 @@ class LocalBackend:
         """Return which records a body covers, as a bit row; an empty body covers all."""
         return _bitset.conjunction(self.rows, body) if body.size else self.everything
 
-    def extended(self, covers: Words, marked: Words) -> Integers:
-        """Count the records of each cover where each item holds, by class and, last, the marked ones.
+    def extended(self, bodies: Sequence[tuple[int, ...]], marked: Words) -> Integers:
+        """Count the records of each body where each item holds, by class and, last, the marked ones.
 
-        Returns an array (n_classes + 1, n_covers, n_items).
+        Returns an array (n_classes + 1, n_bodies, n_items). The last item of that axis is no item: the body itself.
         """
-        masks = (covers[:, None, :] & self._kinds_of_record(marked)).reshape(-1, covers.shape[1])
-        counts = _bitset.count(self.rows, self._single_items, masks, self.n_threads)
-        counts = counts.reshape(self.n_items, covers.shape[0], self.n_classes + 1)
-        return np.ascontiguousarray(counts.transpose(2, 1, 0))
+        by_class = self._by_class
+        covers = np.array([by_class.cover(body) for body in bodies]).reshape(len(bodies), by_class.n_words)
+        out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
+        out[:-1] = _bitset.count_segments(by_class.rows, covers, by_class.starts, self.n_threads)
+        whole = np.array([0, by_class.n_words])
+        covers &= by_class.arranged_marks(marked)
+        out[-1] = _bitset.count_segments(by_class.rows, covers, whole, self.n_threads)[0] if covers.any() else 0
+        return out
 
-    def counted(self, covers: Words, marked: Words) -> Integers:
-        """Count the records of each cover by class and, last, the marked ones: (n_classes + 1, n_covers)."""
-        return _bitset.popcount(self._kinds_of_record(marked)[:, None, :] & covers)
-
-    def _kinds_of_record(self, marked: Words) -> Words:
-        return np.vstack([self.class_masks, marked])
+    @cached_property
+    def _by_class(self) -> _ByClass:
+        return _ByClass(self.rows, self.y, self.class_totals)
 
     def class_counts(self, cover: Words) -> Integers:
         """Count the records of each class in a cover."""
@@ -126,3 +124,49 @@ class LocalBackend:
     def contained(self, bodies: Lists, records: Integers) -> Flags:
         """Tell whether the j-th body covers the j-th record."""
         return _bitset.all_set(self.rows, bodies, records)
+
+
+class _ByClass:
+    """The bit rows with the records of each class together, from a word of their own on.
+
+    To count by class is then to count by stretches of words: once over a row, however many classes there are.
+
+    Parameters
+    ----------
+    rows, y : as for :class:`LocalBackend`
+    class_totals : records of each class
+    """
+
+    def __init__(self, rows: Words, y: Integers, class_totals: Integers) -> None:
+        self.starts = np.zeros(class_totals.size + 1, np.int64)
+        np.cumsum([_bitset.n_words(int(n)) for n in class_totals], out=self.starts[1:])
+        before = np.cumsum(class_totals) - class_totals
+        order = np.argsort(y, kind="stable")
+        self._n_records = y.size
+        self._marks: tuple[Words, Words] | None = None
+        self._where = np.empty(y.size, np.int64)  # the new place of each record
+        self._where[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
+        self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
+        for old, new in zip(rows, self.rows, strict=False):
+            new[:] = self.arranged(old)
+        self.rows[-1] = self.arranged(_bitset.pack(np.ones(y.size, np.bool_)))  # no item: every record
+
+    @property
+    def n_words(self) -> int:
+        return int(self.starts[-1])
+
+    def cover(self, body: tuple[int, ...]) -> Words:
+        """Return which records a body covers."""
+        return np.bitwise_and.reduce(self.rows[list(body) or [-1]], axis=0)
+
+    def arranged_marks(self, marked: Words) -> Words:
+        """Return the same of a row that is asked for many times in a row."""
+        if self._marks is None or not np.array_equal(self._marks[0], marked):
+            self._marks = marked.copy(), self.arranged(marked)
+        return self._marks[1]
+
+    def arranged(self, row: Words) -> Words:
+        """Return a bit row with the records of each class together."""
+        flags = np.zeros(64 * self.n_words, np.bool_)
+        flags[self._where] = _bitset.unpack(row, self._n_records)
+        return _bitset.pack(flags)
