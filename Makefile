@@ -12,7 +12,7 @@ help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
 	@echo "make test   lint, types, tests"
 	@echo "make check  lint and types only"
-	@echo "make bench  speed, scaling, memory and the paper's table (paper tables: set DRS_DATA)"
+	@echo "make bench  speed, scaling, memory, the paper's table and the frontier (tables: set DRS_DATA)"
 	@echo "make clean  remove the virtual environment and caches"
 
 $(VENV)/.ready: pyproject.toml
@@ -37,6 +37,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/paper_table.py
+	$(BIN)/python benchmarks/frontier.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
