@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold, check_cv
 
 from diverse_rule_sets import metrics
 from diverse_rule_sets._checks import check_number
@@ -164,6 +162,8 @@ def diversity_path(
     weights = _values("diversity", diversity, [clf.diversity])
     for n in counts:
         check_number("max_rules", n, numbers.Integral, low=0)
+    from sklearn.model_selection import StratifiedKFold, check_cv  # slow to import, and needed only here
+
     labels = np.asarray(y)
     folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else check_cv(cv, y)
     table = as_table(X)
@@ -198,6 +198,8 @@ def _number(name: str, value: Any) -> float:
 
 def _measured(rule_set: RuleSet, inside: Table, outside: Table, labels: NDArray[Any]) -> tuple[float, ...]:
     """Return the figures of a rule set, in the order of ``_FIGURES``."""
+    from sklearn.metrics import balanced_accuracy_score
+
     predicted = rule_set.predict(outside)
     return (
         float(balanced_accuracy_score(labels.astype(str), predicted.astype(str))),
