@@ -39,25 +39,32 @@ def test_backups_are_shorter_rules_and_each_earns_its_place():
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         uncovered = ~backend.flags(covered)
         assert found
-        for backup in found:
-            assert any(set(backup.body) < set(body) for body in bodies)
-            inside = np.array([naive.covers(backup.body, r) for r in records]) & uncovered
-            assert backup.class_counts.tolist() == np.bincount(y[inside], minlength=2).tolist()
-            assert inside.sum() >= 3
-        rest = scale.shares(np.bincount(y[uncovered], minlength=2))
-        shares = [scale.shares(backup.class_counts) for backup in found]
         kept = [backup.body for backup in found]
+        speaks = np.array([naive.first_that_holds(kept, record) for record in records])
+        for j, backup in enumerate(found):
+            assert any(set(backup.body) < set(body) for body in bodies)
+            answered = uncovered & (speaks == j)
+            assert backup.class_counts.tolist() == np.bincount(y[answered], minlength=2).tolist()
+        rest = scale.shares(np.bincount(y[uncovered], minlength=2))
+        inside = [uncovered & np.array([naive.covers(body, record) for record in records]) for body in kept]
+        shares = [scale.shares(np.bincount(y[flags], minlength=2)) for flags in inside]
         whole = loss(kept, shares, rest, records, y, uncovered)
         assert whole < loss([], [], rest, records, y, uncovered) - 1
         for j in range(len(kept)):
+            assert inside[j].sum() >= 3
             without = loss(kept[:j] + kept[j + 1 :], shares[:j] + shares[j + 1 :], rest, records, y, uncovered)
             assert without > whole + 0.099
 
 
 def test_fewer_conditions_dropped_come_first_then_the_surest():
-    _, _, backend, bodies, covered, scale = some_rules(1)
+    _, y, backend, bodies, covered, scale = some_rules(1)
     found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), 10)
-    keys = [(3 - len(b.body), -scale.shares(b.class_counts).max()) for b in found]
+    uncovered = ~backend.flags(covered)
+    keys = []
+    for backup in found:
+        inside = uncovered & backend.flags(backend.cover(np.array(backup.body, np.int32)))
+        keys.append((3 - len(backup.body), -scale.shares(np.bincount(y[inside], minlength=2)).max()))
+    assert len(keys) > 1
     assert keys == sorted(keys)
 
 
@@ -79,10 +86,13 @@ def test_backups_in_a_fitted_classifier():
     rule_set = clf.rule_set_
     assert 0 < len(rule_set.backups) <= clf.max_backups
     uncovered = ~rule_set.fires(X).any(axis=1)
-    for backup in rule_set.backups:
+    speakers = rule_set.speakers(X)
+    for j, backup in enumerate(rule_set.backups, len(rule_set)):
         assert any({c.column for c in backup.conditions} < {c.column for c in rule.conditions} for rule in rule_set)
-        inside = backup.covers(X) & uncovered
-        assert dict(backup.class_counts) == {c: int((y[inside] == c).sum()) for c in (0, 1)}
+        assert (backup.covers(X) & uncovered)[speakers == j].all()
+        assert dict(backup.class_counts) == {c: int((y[speakers == j] == c).sum()) for c in (0, 1)}
+    if (speakers == -1).any():
+        assert rule_set.default_counts == tuple(np.bincount(y[speakers == -1], minlength=2).tolist())
     told = clf.explain(X[uncovered])
     speaks = pd.Series(rule_set.speakers(X[uncovered]))
     assert (speaks[speaks >= 0] >= len(rule_set)).all()

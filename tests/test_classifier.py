@@ -232,12 +232,13 @@ def test_a_table_of_every_kind_of_column(mixed, fit, params, kinds):
     rules, backups = clf.rule_set_.rules, clf.rule_set_.backups
     assert {type(c) for rule in rules for c in rule.conditions} == kinds
     assert bool(backups) == (clf.max_backups > 0)
-    alone = ~clf.rule_set_.fires(frame).any(axis=1)
+    alone = uncovered = ~clf.rule_set_.fires(frame).any(axis=1)
     for rule in rules + backups:  # what the rule says of its training records is true, in raw units
         covered = rule.covers(frame) & (alone if rule in backups else True)
+        alone = alone & ~covered if rule in backups else alone  # the first backup answers
         assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in ("bad", "good")}
         assert len({c.column for c in rule.conditions}) == len(rule.conditions)
-    assert clf.rule_set_.uncovered_counts == tuple(int((y[alone] == label).sum()) for label in ("bad", "good"))
+    assert clf.rule_set_.uncovered_counts == tuple(int((y[uncovered] == label).sum()) for label in ("bad", "good"))
 
 
 def test_only_columns_that_some_rule_uses_are_needed(mixed):
@@ -382,7 +383,8 @@ def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed,
     said = clf.rule_set_.rules + clf.rule_set_.backups
     assert clf.rule_set_.backups
     for row, speaker in zip(clf.predict_proba(frame), speakers.tolist(), strict=True):
-        counts = np.array(clf.rule_set_.uncovered_counts)
+        left = y[speakers == -1]
+        counts = np.array([(left == "bad").sum(), (left == "good").sum()])
         if speaker >= 0:
             counts = np.array([count for _, count in said[speaker].class_counts])
         mass = weights * (counts + m * totals / y.size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ _MIN_SAVED = 0.1
 
 
 class Backup(NamedTuple):
-    """A shortened rule, with the classes of the uncovered training records that it covers."""
+    """A shortened rule, with the classes of the training records that it is the first to answer for."""
 
     body: Body
     label: int
@@ -76,7 +77,7 @@ def find_backups(
     kept = order[
         _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
     ]
-    return [Backup(found[j], int(np.argmax(shares[j])), class_counts[j]) for j in kept.tolist()]
+    return list(_answering(backend, scale, [found[j] for j in kept.tolist()], uncovered))
 
 
 def _shortened(bodies: list[Body], columns: Integers) -> dict[Body, int]:
@@ -136,6 +137,16 @@ def _thinned(
         touched = np.flatnonzero((first == least) | (following == least))
         first[touched], following[touched] = _first_two(holds[:, touched])
     return np.flatnonzero(alive[:-1])
+
+
+def _answering(backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words) -> Iterator[Backup]:
+    """Give each body the classes of the records that reach it and that it covers; those without any are left out."""
+    for body in bodies:
+        cover = backend.cover(np.array(body, np.int32))
+        class_counts = backend.class_counts(cover & uncovered)
+        if class_counts.any():
+            yield Backup(body, int(np.argmax(scale.shares(class_counts))), class_counts)
+        uncovered = uncovered & ~cover
 
 
 def _first_two(holds: NDArray[np.bool_]) -> tuple[Integers, Integers]:

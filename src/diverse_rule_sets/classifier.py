@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,9 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         trusts rules of few records less), or the best one of the label that wins a vote weighted by smoothed precision.
         A callable is given the tuple of covering rules and returns one of them.
     default : {"majority", "least_covered"} or label, default="majority"
-        The label of records that neither rules nor backups cover: the likeliest among the uncovered training
-        records, or the class of which rules of its own cover the smallest share, or a label of your own. (The two words
-        are never read as labels.)
+        The label of records that neither rules nor backups cover: the likeliest among such training records, or the
+        class of which rules of its own cover the smallest share, or a label of your own. (The two words are never read
+        as labels.)
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
     n_jobs : int or None, default=None
@@ -473,10 +474,10 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             tuple(translated(data, one.body, one.label, one.class_counts, labels) for one in ones)
             for ones in (learnt.found.steps, learnt.backups)
         )
-        return RuleSet(
+        rule_set = RuleSet(
             rules,
             tuple(labels),
-            self._default_label(learnt.found, data, uncovered, labels),
+            labels[0],
             tuple(totals.tolist()),
             tuple(uncovered.tolist()),
             self.conflict,
@@ -484,18 +485,18 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             None if self.class_weight is None else tuple(data.scale.weights.tolist()),
             None if self.smoothing is None else float(self.smoothing),
         )
+        return replace(rule_set, default=self._default_label(learnt.found, data, rule_set))
 
-    def _default_label(self, found: Found, data: Data, uncovered: NDArray[np.int64], labels: list[Any]) -> Any:
+    def _default_label(self, found: Found, data: Data, rule_set: RuleSet) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
-            counts = uncovered if uncovered.any() else data.backend.class_totals
-            shares = data.scale.shares(counts)
+            shares = data.scale.shares(np.array(rule_set.default_counts))
             as_likely = np.flatnonzero(
                 shares >= shares.max() * (1 - 1e-9)
             )  # rounding does not decide: the larger class
-            return labels[int(as_likely[np.argmax(data.backend.class_totals[as_likely])])]
+            return rule_set.classes[int(as_likely[np.argmax(data.backend.class_totals[as_likely])])]
         if isinstance(self.default, str) and self.default == "least_covered":
-            return labels[int(np.argmin(_own_recall(found, data.backend)))]
-        return labels[labels.index(plain(self.default))]
+            return rule_set.classes[int(np.argmin(_own_recall(found, data.backend)))]
+        return rule_set.classes[rule_set.classes.index(plain(self.default))]
 
     def _table(self, X: Any) -> Table:
         """Check a table to predict: columns by name, or by position where one of the two tables has no names."""

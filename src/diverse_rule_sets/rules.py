@@ -89,7 +89,7 @@ class RuleSet:
     conflict : which covering rule speaks: ``"precision"``, ``"smoothed"``, ``"vote"``, or a function that is given the
         covering rules and returns one of them
     backups : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
-        class counts are those of the training records that no rule covers
+        class counts are those of the training records for which they speak
     class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
     smoothing : a rule's shares are mixed with those of the whole table as if it covered so many records
         more; None: as many as there are classes
@@ -166,11 +166,17 @@ class RuleSet:
 
         ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: n_k of the n training records under the
         rule are of class k, m is ``smoothing``, p_k the share of class k in the training data, w_k the class
-        weight. A record left to the default takes the counts of the uncovered training records. Columns are
-        ordered as ``classes``.
+        weight. A record left to the default takes the :attr:`default_counts`. Columns are ordered as ``classes``.
         """
-        counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.uncovered_counts], np.float64)])
+        counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.default_counts], np.float64)])
         return self._smooth(counts)[self.speakers(X)]
+
+    @property
+    def default_counts(self) -> tuple[int, ...]:
+        """Training records of each class that are left to the default; if there are none, all that no rule covers."""
+        answered = self._counts(self.backups).sum(axis=0)
+        left = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - answered, 0))
+        return next((counts for counts in (left, self.uncovered_counts) if any(counts)), self.class_totals)
 
     def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position in ``classes`` of what each speaker says; -1 is the default."""
@@ -241,7 +247,9 @@ class RuleSet:
             pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
             for j, rule in enumerate(self.backups, len(self.rules) + 1):
                 pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
-            rest = "no rule and no backup covers it"
+            n_left = n_uncovered - sum(rule.n_covered for rule in self.backups)
+            left = tuple(zip(self.classes, self.default_counts, strict=True))
+            rest = f"{n_left:,} records are left{_tally(left)}" if n_left else "no record is left"
         pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
         if len(self.rules) > 1:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
