@@ -37,7 +37,11 @@ def fit(X=X, y=y, **params):
         ),
         ({"diversity": -1}, ValueError, "diversity must be a number at least 0 and at most 1e.09, got -1"),
         ({"diversity": float("inf")}, ValueError, "diversity must be a number"),
-        ({"diversity": None}, TypeError, "diversity must be a number"),
+        (
+            {"diversity": None},
+            ValueError,
+            "diversity must be one of 'none', 'permissive', 'strict', or a number, got None",
+        ),
         ({"measure": "quads"}, ValueError, "measure must be one of 'pairs', 'triples', got 'quads'"),
         ({"second_pass": "no"}, TypeError, "second_pass must be True or False, got 'no'"),
         (
@@ -88,7 +92,7 @@ def fit(X=X, y=y, **params):
         ({"length_odds": "even"}, TypeError, "length_odds must be a number"),
         ({"min_evidence": -0.1}, ValueError, "min_evidence must be a number at least 0"),
         ({"min_evidence": float("nan")}, ValueError, "min_evidence must be a number"),
-        ({"condition_price": 1.5}, ValueError, "condition_price must be a number at least 0 and at most 1, got 1.5"),
+        ({"condition_price": 1.5}, ValueError, "condition_price must be a number at least 0 and at most 0.5, got 1.5"),
         ({"condition_price": None}, TypeError, "condition_price must be a number"),
         ({"smoothing": -1}, ValueError, "smoothing must be a number at least 0"),
         ({"smoothing": "some"}, TypeError, "smoothing must be a number"),

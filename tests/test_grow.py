@@ -157,3 +157,33 @@ def test_bad_class_weights_are_named(weight, message):
     X, y = load_wine(return_X_y=True)
     with pytest.raises((ValueError, TypeError), match=message):
         DiverseRuleSetClassifier(class_weight=weight).fit(X, y)
+
+
+@pytest.mark.parametrize("params", [{"max_overlap": 1.0}, {"max_overlap": 1.0, "diversity": "none"}, {}])
+def test_no_rule_stands_there_twice(params):
+    """The same records under other conditions are no new rule either."""
+    for load in (load_wine, load_breast_cancer):
+        X, y = load(return_X_y=True)
+        rule_set = DiverseRuleSetClassifier(random_state=0, **params).fit(X, y).rule_set_
+        assert len(set(rule_set)) == len(rule_set)
+        assert len({flags.tobytes() for flags in rule_set.fires(X).T}) == len(rule_set)
+
+
+def test_the_label_is_the_likeliest_class_even_where_nothing_can_be_told():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(30, 2)).round(1), rng.integers(0, 4, 30)
+        clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+        np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
+
+
+def test_long_bodies_do_not_make_a_wide_table_slow():
+    """A start holds at most eight items, whatever the law draws."""
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 150))
+    starts = []
+    climb = Refiner.climb
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Refiner, "climb", lambda self, some: starts.extend(some) or climb(self, some))
+        DiverseRuleSetClassifier(random_state=0, length_odds=1.0, max_rules=2).fit(X, X[:, 0] > 0.5)
+    assert max(map(len, starts)) == 8

@@ -58,7 +58,7 @@ def find_backups(
     scale : how counts become shares
     bodies : the rules
     covered : what they cover
-    limits : a backup covers at least as many uncovered records as a rule must cover records
+    limits : a backup answers for at least as many training records as a rule must cover
     max_backups : the most to return
     """
     uncovered = backend.everything & ~covered
@@ -77,7 +77,7 @@ def find_backups(
     kept = order[
         _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
     ]
-    return list(_answering(backend, scale, [found[j] for j in kept.tolist()], uncovered))
+    return list(_answering(backend, scale, [found[j] for j in kept.tolist()], uncovered, limits.min_support))
 
 
 def _shortened(bodies: list[Body], columns: Integers) -> dict[Body, int]:
@@ -139,14 +139,16 @@ def _thinned(
     return np.flatnonzero(alive[:-1])
 
 
-def _answering(backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words) -> Iterator[Backup]:
-    """Give each body the classes of the records that reach it and that it covers; those without any are left out."""
+def _answering(
+    backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words, min_support: int
+) -> Iterator[Backup]:
+    """Give each body the classes of the records that reach it and that it covers; those of too few are left out."""
     for body in bodies:
         cover = backend.cover(np.array(body, np.int32))
         class_counts = backend.class_counts(cover & uncovered)
-        if class_counts.any():
+        if class_counts.sum() >= min_support:
             yield Backup(body, int(np.argmax(scale.shares(class_counts))), class_counts)
-        uncovered = uncovered & ~cover
+            uncovered = uncovered & ~cover
 
 
 def _first_two(holds: NDArray[np.bool_]) -> tuple[Integers, Integers]:

@@ -86,13 +86,14 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         The fewest training records under a rule.
     max_backups : int, default=15
         The most backup rules: rules less one or more conditions, tried in order for records that no rule covers.
-        0 leaves those records to the default label.
+        Their labels are those of the records they answer for, not always that of the rule they come from. 0 leaves such
+        records to the default label.
     class_weight : "balanced", dict of labels to weights, or None, default="balanced"
         How much a record of each class counts. Balanced gives every class the same weight in all, for rules, labels
         and probabilities alike, so that rare classes get rules of their own. None counts records as they are, for
         plain accuracy and probabilities that match the frequencies in the table.
     conditions : {"thresholds", "bins"}, default="thresholds"
-        Thresholds let rules choose any interval between two cuts (``37 < age <= 60``) and sets of categories
+        Thresholds let rules choose any interval between two cuts (``37 < age <= 60``) and sets of up to 8 categories
         (``job in {"clerk", "sales"}``). Bins are the paper's: the interval between two neighbouring cuts, and one
         category at a time.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
@@ -106,7 +107,8 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         Allow ``job not in {"clerk"}`` where that is shorter. It also holds for categories never seen in training.
     refine : bool, default=True
         Improve the drawn bodies by adding, dropping and swapping conditions. False takes them as drawn, which is
-        the paper's method.
+        the paper's method: rules are then found without ``class_weight``, ``min_evidence``, ``condition_price`` and
+        ``split``, and a rule's label is the class it was drawn for.
     length_odds : float or None, default=None
         Odds of each condition of a record to enter a drawn body. None draws bodies of about two conditions, however
         wide the table; 1 is the paper's law, in which every subset of a record's conditions is as likely.
@@ -119,13 +121,14 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         How much it counts that rules cover different records, within ``max_overlap``: the weight lambda is the largest
         (strict) or the mean (permissive) quality of the first candidates, or zero (none), or the number given.
     min_recall_gain : float, default=0.001
-        A rule is added only if it newly covers more than this share of the records of its class. Larger values give
-        fewer rules.
+        The first pass adds a rule only if it newly covers more than this share of the records of its class. Larger
+        values give fewer rules.
     min_evidence : float, default=1.0
-        How sure a rule must be not to be a chance find among the many that were looked at. 2 asks for twice the
-        evidence and gives fewer rules; 0 asks for none.
+        How much evidence a rule needs not to look like a chance find among the many that were looked at. The default
+        measured best, and lets a few chance finds through on pure noise; 2 keeps them out and gives fewer rules; 0
+        asks for none.
     condition_price : float, default=0.03
-        Share of its quality that a rule loses for each condition. Higher prices give shorter rules.
+        Share of its quality that a rule loses for each condition, at most 0.5. Higher prices give shorter rules.
     smoothing : float or None, default=5.0
         A rule's class shares are mixed with those of the whole table as if it covered so many records more, so that
         pure rules of a handful of records do not win. None: as many as there are classes.
@@ -343,7 +346,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         check_number("n_candidates", self.n_candidates, numbers.Integral, low=1)
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
         check_number("min_evidence", self.min_evidence, numbers.Real, low=0, high=1e6)
-        check_number("condition_price", self.condition_price, numbers.Real, low=0, high=1)
+        check_number("condition_price", self.condition_price, numbers.Real, low=0, high=0.5)
         if self.n_bins is not None:
             check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         if self.max_conditions is not None:
@@ -368,7 +371,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         """Refuse bad parameters among those that take words."""
         check_choice("measure", self.measure, MEASURES)
         check_choice("conditions", self.conditions, CONDITIONS)
-        if isinstance(self.diversity, str):
+        if isinstance(self.diversity, str) or not isinstance(self.diversity, numbers.Real):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
         else:
             check_number("diversity", self.diversity, numbers.Real, low=0, high=1e9)
@@ -489,11 +492,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
 
     def _default_label(self, found: Found, data: Data, rule_set: RuleSet) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
-            shares = data.scale.shares(np.array(rule_set.default_counts))
-            as_likely = np.flatnonzero(
-                shares >= shares.max() * (1 - 1e-9)
-            )  # rounding does not decide: the larger class
-            return rule_set.classes[int(as_likely[np.argmax(data.backend.class_totals[as_likely])])]
+            return rule_set.likeliest_default
         if isinstance(self.default, str) and self.default == "least_covered":
             return rule_set.classes[int(np.argmin(_own_recall(found, data.backend)))]
         return rule_set.classes[rule_set.classes.index(plain(self.default))]

@@ -25,7 +25,7 @@ Bound = float | datetime.datetime | None
 
 # Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
 _AWKWARD = re.compile(
-    r"[=<>\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b"
+    r"[=<>\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b|\bin$"
 )
 
 
@@ -147,7 +147,7 @@ class Equals(Condition):
         return f"{format_name(self.column)} = {format_value(self.value)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsIn(Condition):
     """``column in {values}``. A missing value is in no set, nor is a category never seen before.
 
@@ -163,7 +163,17 @@ class IsIn(Condition):
     """
 
     values: tuple[Any, ...]
-    mixed: bool = field(default=False, compare=False)
+    mixed: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Hashable, frozenset[Any]]:
+        return self.column, frozenset(self.values)  # in whatever order
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value is one of those named."""
@@ -180,7 +190,7 @@ class IsIn(Condition):
         return f"{format_name(self.column)} in {{{', '.join(map(format_value, self.values))}}}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsNotIn(Condition):
     """``column not in {values}``. It holds for a category never seen before, but not for a missing value.
 
@@ -191,7 +201,17 @@ class IsNotIn(Condition):
     """
 
     values: tuple[Any, ...]
-    mixed: bool = field(default=False, compare=False)
+    mixed: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Hashable, frozenset[Any]]:
+        return self.column, frozenset(self.values)  # in whatever order
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether it has a value, and none of those named."""

@@ -23,6 +23,8 @@ MAX_SET = 8
 # Up to so many categories every cut of their order is offered, beyond it the best few.
 _FEW = 12
 _N_SET_CUTS = 8
+# Cuts of the orders of all classes together, beyond which each order is cut less often.
+_MANY = 48
 # Records of the whole table that are mixed into the class shares of a category.
 _SMOOTHING = 5.0
 
@@ -46,11 +48,10 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     """
     from sklearn.tree import DecisionTreeClassifier
 
-    counts = np.zeros((n_ranks, target.weights.size))
-    np.add.at(counts, (ranks, target.codes), 1.0)
-    groups, starts = _groups(counts.sum(axis=1))
-    weights = np.zeros((starts.size, target.weights.size))
-    np.add.at(weights, groups, counts * target.weights)
+    groups, starts = _groups(np.bincount(ranks, minlength=n_ranks).astype(np.float64))
+    n_classes = target.weights.size
+    counts = np.bincount(groups[ranks] * n_classes + target.codes, minlength=starts.size * n_classes)
+    weights = counts.reshape(starts.size, n_classes) * target.weights
     group, label = np.nonzero(weights)
     if starts.size < 2 or np.unique(label).size < 2:
         return np.zeros(0, np.int64)
@@ -99,13 +100,17 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     for label in range(n_orders):
         order = present[np.argsort(-shares[:, label], kind="stable")]
         rank[order] = np.arange(order.size)
-        if order.size <= _FEW:
+        if order.size <= _FEW and order.size * n_orders <= _MANY:
             cuts = np.arange(1, order.size)
         else:
-            cuts = supervised_cuts(rank[codes], order.size, _one_against_rest(target, label), _N_SET_CUTS)
+            n_cuts = max(1, min(_N_SET_CUTS, _MANY // n_orders))
+            cuts = supervised_cuts(rank[codes], order.size, _one_against_rest(target, label), n_cuts)
         for cut in cuts.tolist():
             for part in (order[:cut], order[cut:]):
                 found[tuple(np.sort(part).tolist())] = None
+        if order.size > _FEW and n_orders <= _FEW:  # what is too long to name is offered in pieces
+            for begin in range(0, order.size, MAX_SET):
+                found[tuple(np.sort(order[begin : begin + MAX_SET]).tolist())] = None
     return [part for part in found if len(part) > 1]
 
 

@@ -8,6 +8,7 @@ parts are disjoint, so the sum of distances grows, and it is made only if the pa
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ from diverse_rule_sets.search import LAMBDA_MODES, Candidates, Chosen, Found, Re
 
 # The best candidates of earlier rounds from which each round climbs again.
 _N_OLD_STARTS = 3
+# Items from which a climb starts at most.
+_MAX_START = 8
 # Rounds without a new rule, each with more starts than the one before, after which there is none.
 _PATIENCE = 3
 
@@ -111,7 +114,12 @@ def _drawn(
     labels: Sequence[int] = range(backend.n_classes)
     if n < backend.n_classes:
         labels = sorted(rng.choice(backend.n_classes, n, replace=False).tolist())
-    return [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
+    drawn = [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
+    # From a long body the way is long, and leads nowhere that a part of it does not lead.
+    return [
+        body if len(body) <= _MAX_START else tuple(rng.choice(body, _MAX_START, replace=False).tolist())
+        for body in drawn
+    ]
 
 
 def _lambda(diversity: str | float, pool: _Pool) -> float:
@@ -142,7 +150,7 @@ class _Pool:
         self._backend = backend
         self._covers: list[Words] = []
         self._covered = backend.nothing
-        self._number: dict[Body, int] = {}
+        self._known: set[bytes] = set()
         self._taken: set[int] = set()
         self.candidates: list[Candidate] = []
         self.distances = np.zeros(0)
@@ -153,8 +161,12 @@ class _Pool:
         """Take in those that are new."""
         new = []
         for candidate in found:
-            if candidate.body not in self._number:
-                self._number[candidate.body] = len(self.candidates)
+            cover = self._backend.cover(np.array(candidate.body, np.int32))
+            records = hashlib.blake2b(
+                cover.tobytes(), digest_size=16
+            ).digest()  # another way to say the same is not new
+            if records not in self._known:
+                self._known.add(records)
                 self.candidates.append(candidate)
                 new.append(candidate)
         if not new:
@@ -212,6 +224,7 @@ class _Split(NamedTuple):
 
     gain: float
     parts: tuple[Body, Body]
+    covers: tuple[bytes, bytes]
 
 
 def split(
@@ -231,13 +244,15 @@ def split(
     known: dict[tuple[Body, bytes], _Split | None] = {}
     while len(bodies) < max_rules:
         before = backend.nothing
+        covers = [backend.cover(np.array(body, np.int32)) for body in bodies]
+        there = {cover.tobytes() for cover in covers}
         options: list[tuple[float, int, _Split]] = []
-        for j, body in enumerate(bodies):
-            cover = backend.cover(np.array(body, np.int32))
+        for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
             key = (body, (before & cover).tobytes())
             if key not in known:
-                known[key] = _best_split(backend, refiner, opposites, body, cover, before)
-            if (option := known[key]) is not None:
+                known[key] = _best_split(backend, refiner, opposites, body, before)
+            option = known[key]
+            if option is not None and not there & set(option.covers):  # no rule twice
                 options.append((option.gain, -j, option))
             before = before | cover
         if not options:
@@ -251,7 +266,7 @@ def split(
 
 
 def _best_split(
-    backend: LocalBackend, refiner: Refiner, opposites: Integers, body: Body, cover: Words, before: Words
+    backend: LocalBackend, refiner: Refiner, opposites: Integers, body: Body, before: Words
 ) -> _Split | None:
     """Return the split of a rule that gains most, if the evidence and the limits allow one."""
     counts = backend.extended([body], before)[:, 0].T
@@ -277,7 +292,8 @@ def _best_split(
         return None
     best = int(items[np.argmax(gains)])
     first, second = (refiner.shortened(tuple(sorted({*body, int(item)}))) for item in (best, opposites[best]))
-    return _Split(float(gains.max()), (first, second))
+    covers = (backend.cover(np.array(part, np.int32)).tobytes() for part in (first, second))
+    return _Split(float(gains.max()), (first, second), (next(covers), next(covers)))
 
 
 def _rebuilt(backend: LocalBackend, refiner: Refiner, bodies: list[Body], found: Found) -> Found:

@@ -53,7 +53,8 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     ----------
     rule_set : the rules
     X, y : the records, with labels among ``rule_set.classes``
-    lambda_ : weight of the distances, such as ``clf.lambda_``
+    lambda_ : weight of the distances, such as ``clf.lambda_`` of a classifier with the paper's method
+        (``refine=False``); the refined search measures quality on another scale, see ``clf.objective_``
     """
     _check(rule_set)
     check_number("lambda_", lambda_, numbers.Real, low=0)

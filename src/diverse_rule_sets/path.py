@@ -14,6 +14,7 @@ from sklearn.base import clone
 from diverse_rule_sets import metrics
 from diverse_rule_sets._checks import check_number
 from diverse_rule_sets._frames import frame_like
+from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._tables import Table, as_table
 from diverse_rule_sets.classifier import DiverseRuleSetClassifier
 from diverse_rule_sets.rules import RuleSet
@@ -59,6 +60,9 @@ class DiversityPath(Sequence[PathPoint]):
         columns = {name: [getattr(point, name) for point in self] for name in PathPoint._fields}
         columns["diversity"] = [str(value) for value in columns["diversity"]]
         return frame_like(like, columns)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         """Return the points as a table to read."""
@@ -139,7 +143,7 @@ def diversity_path(
     max_rules : numbers of rules; by default some up to the classifier's own
     max_overlap : shares of overlap; by default 0, 0.01, 0.1 and 1
     diversity : words or weights; by default the classifier's own
-    cv : number of folds, or a scikit-learn splitter
+    cv : number of folds, shuffled and stratified, or a scikit-learn splitter
     random_state : seed of the folds, and of the classifier where it has none
 
     Returns
@@ -157,6 +161,7 @@ def diversity_path(
     """
     if not isinstance(clf, DiverseRuleSetClassifier):
         raise TypeError(f"clf must be a DiverseRuleSetClassifier, got {type(clf).__name__}")
+    check_number("max_rules of clf", clf.max_rules, numbers.Integral, low=0)
     counts = _values("max_rules", max_rules, [n for n in _MAX_RULES if n < clf.max_rules] + [clf.max_rules])
     overlaps = [_number("max_overlap", share) for share in _values("max_overlap", max_overlap, list(_MAX_OVERLAP))]
     weights = _values("diversity", diversity, [clf.diversity])
@@ -164,11 +169,16 @@ def diversity_path(
         check_number("max_rules", n, numbers.Integral, low=0)
     from sklearn.model_selection import StratifiedKFold, check_cv  # slow to import, and needed only here
 
-    labels = np.asarray(y)
-    folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else check_cv(cv, y)
+    clf._check_parameters()
     table = as_table(X)
+    classes, codes = encode_labels(y, table.n_records)
+    labels = classes[codes]
+    if cv is None or isinstance(cv, numbers.Integral):
+        folds: Any = StratifiedKFold(5 if cv is None else int(cv), shuffle=True, random_state=random_state)
+    else:
+        folds = check_cv(cv, codes, classifier=True)
     measured: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
-    for train, test in folds.split(np.zeros(table.n_records), labels):
+    for train, test in folds.split(np.zeros(table.n_records), codes):
         inside, outside = table.taken(train), table.taken(test)
         for overlap, weight in itertools.product(overlaps, weights):
             one = clone(clf).set_params(max_overlap=overlap, diversity=weight)

@@ -172,6 +172,11 @@ class RuleSet:
         return self._smooth(counts)[self.speakers(X)]
 
     @property
+    def likeliest_default(self) -> Any:
+        """The class with the highest probability among records left to the default."""
+        return self.classes[int(np.argmax(self._smooth(np.array([self.default_counts], np.float64))[0]))]
+
+    @property
     def default_counts(self) -> tuple[int, ...]:
         """Training records of each class that are left to the default; if there are none, all that no rule covers."""
         answered = self._counts(self.backups).sum(axis=0)
@@ -194,10 +199,10 @@ class RuleSet:
         covered = counts.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             shares = np.where(covered + added > 0, (counts + added * prior) / (covered + added), prior)
-        if self.class_weights is None:
-            return shares
-        weighted = shares * np.array(self.class_weights)
-        return weighted / weighted.sum(axis=1, keepdims=True)
+        if self.class_weights is not None:
+            shares = shares * np.array(self.class_weights)
+            shares = shares / shares.sum(axis=1, keepdims=True)
+        return np.asarray(np.round(shares, 12))  # classes that are as likely are so exactly: rounding decides no label
 
     def _precisions(self, smoothed: bool) -> NDArray[np.float64]:
         if not smoothed:
@@ -254,6 +259,8 @@ class RuleSet:
         if len(self.rules) > 1:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
             pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
+        if self.class_weights is not None and max(self.class_weights) > 1.1 * min(self.class_weights):
+            pages.append(_weight_words(self.classes, self.class_weights, self.class_totals))
         return "\n".join(pages)
 
     @property
@@ -296,6 +303,15 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     figures = f"precision {rule.precision:.2f}, covers {rule.n_covered:,} of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{_tally(rule.class_counts)})"
+
+
+def _weight_words(classes: Sequence[Any], weights: Sequence[float], totals: Sequence[int]) -> str:
+    """Say how classes are weighted."""
+    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
+    if max(mass) < 1.001 * min(mass):
+        return "Every class counts the same, whatever its size: a label is the class that is unusually common there."
+    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(classes, weights, strict=True))
+    return f"A record counts by its class: {', '.join(words)}."
 
 
 def _backup_page(rule: Rule, indent: int) -> str:
