@@ -30,7 +30,7 @@ def data(seed, n=240):
 
 
 def run(seed, split=True, **limits):
-    y, items, columns, opposites, backend = data(seed)
+    y, _, columns, opposites, backend = data(seed)
     bounds = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | limits))
     scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
     refiner = Refiner(backend, columns, scale, bounds, min_evidence=0.3)
