@@ -1,4 +1,4 @@
-"""Fit a table that scikit-learn ships, print the rules, and set a decision tree of the same size beside them.
+"""Fit tables that scikit-learn ships, print the rules, a decision tree of the same size beside them, and a path.
 
 Run by ``make demo``; needs nothing but the package.
 """
@@ -6,12 +6,12 @@ Run by ``make demo``; needs nothing but the package.
 import time
 
 import numpy as np
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, diversity_path, metrics
 
 SEEDS = range(10)
 
@@ -86,6 +86,18 @@ def main():
         ("seconds to fit", f"{mean['rules_seconds']:.3f}", f"{mean['tree_seconds']:.3f}"),
     ):
         print(f"{words:34}{mine:>16}{its:>18}")
+    show_path()
+
+
+def show_path():
+    """Print a rule set with backups, and what more rules or more overlap would give."""
+    cancer = load_breast_cancer()
+    X, y = _named(cancer.data, cancer.feature_names), cancer.target_names[cancer.target]
+    print(f"\n\nBreast cancer: {X.shape[0]} tumours, {X.shape[1]} measurements.\n")
+    clf = DiverseRuleSetClassifier(random_state=0)
+    print(clf.fit(X, y).rule_set_)
+    print("\nWhat more rules, or rules that overlap, would give on held-out fifths:\n")
+    print(diversity_path(clf, X, y, max_rules=[1, 2, 4, 40], max_overlap=[0, 1]))
 
 
 def _named(X, names):

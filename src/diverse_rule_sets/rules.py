@@ -254,7 +254,8 @@ class RuleSet:
                 pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
             n_left = n_uncovered - sum(rule.n_covered for rule in self.backups)
             left = tuple(zip(self.classes, self.default_counts, strict=True))
-            rest = f"{n_left:,} records are left{_tally(left)}" if n_left else "no record is left"
+            are_left = "record is left" if n_left == 1 else "records are left"
+            rest = f"{n_left:,} {are_left}{_tally(left)}" if n_left else "no record is left"
         pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
         if len(self.rules) > 1:
             how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
