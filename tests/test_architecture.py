@@ -106,4 +106,4 @@ def test_fit_and_predict_need_no_extra():
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    assert said.splitlines() == ["True", "explain returns a data frame; install pandas or polars"]
+    assert said.splitlines() == ["True", "a data frame as the answer needs pandas or polars; install one of them"]

@@ -41,4 +41,4 @@ def _frame_library(X: Any) -> Any:
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise ImportError("explain returns a data frame; install pandas or polars")
+    raise ImportError("a data frame as the answer needs pandas or polars; install one of them")
