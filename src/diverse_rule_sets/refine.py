@@ -22,7 +22,7 @@ from diverse_rule_sets.measures import Scale
 Body = tuple[int, ...]
 _MAX_MOVES = 40
 # Counts that are asked for at a time.
-_MAX_LOOKED_AT = 400_000
+_MAX_LOOKED_AT = 100_000
 _TINY = 1e-9
 
 
@@ -36,17 +36,21 @@ class Candidate(NamedTuple):
     score: float
 
 
-class _Found(NamedTuple):
-    """A candidate before it has its body: the item that was added, and what it is worth."""
+class _Judged(NamedTuple):
+    """Several groups of bodies with what each is worth: arrays (n_groups, n_bodies)."""
 
-    item: int
-    label: int
-    class_counts: Integers
-    quality: float
-    score: float
+    counts: Integers
+    labels: Integers
+    qualities: NDArray[np.float64]
+    scores: NDArray[np.float64]
 
-    def named(self, body: Body) -> Candidate:
-        return Candidate(body, *self[1:])
+    def candidate(self, group: int, number: int, body: Body) -> Candidate | None:
+        """Return one of them under its body; None for the number -1."""
+        if number < 0:
+            return None
+        at = group, number
+        class_counts = self.counts[:-1, group, number].copy()
+        return Candidate(body, int(self.labels[at]), class_counts, float(self.qualities[at]), float(self.scores[at]))
 
 
 @dataclass
@@ -173,21 +177,26 @@ class Refiner:
         used = np.zeros((len(bodies), self._n_columns), np.bool_)
         for row, body in zip(used, bodies, strict=True):
             row[self.columns[list(body)]] = True
-        n_used = used.sum(axis=1)
-        lengths = n_used[:, None] + ~used[:, self.columns]
+        n_used = used.sum(axis=1)[:, None]
+        lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last one is the body itself
         counts = self._backend.extended(bodies, self._covered)
-        longer = self._best(counts[:, :, :-1], lengths)
-        own = self._best(counts[:, :, -1:], n_used[:, None])
+        judged = self._judged(counts, lengths)
+        itself = judged.scores[:, -1].copy()
+        itself[~self._enough_evidence(counts[:-1, :, -1].T, lengths[:, -1])] = -1.0
+        judged.scores[:, -1] = -1.0
+        longer = self._best_with_evidence(judged.scores.copy(), counts[:-1].reshape(counts.shape[0] - 1, -1), lengths)
+        judged.scores[:, -1] = itself
+        own = np.where(itself > 0, lengths.shape[1] - 1, -1)
         return [
             _Around(
-                None if itself is None or not body else itself.named(body),
-                None if more is None else more.named(tuple(sorted({*body, more.item}))),
+                judged.candidate(k, own[k], body) if body else None,
+                judged.candidate(k, longer[k], tuple(sorted({*body, int(longer[k])}))),
             )
-            for body, itself, more in zip(bodies, own, longer, strict=True)
+            for k, body in enumerate(bodies)
         ]
 
-    def _best(self, counts: Integers, lengths: Integers) -> list[_Found | None]:
-        """Return for each of several groups of bodies the best one that keeps within the limits.
+    def _judged(self, counts: Integers, lengths: Integers) -> _Judged:
+        """Judge several groups of bodies; those that the limits forbid score less than 0.
 
         Parameters
         ----------
@@ -195,32 +204,18 @@ class Refiner:
             that the rules chosen so far cover
         lengths : array (n_groups, n_bodies), conditions of each body
         """
-        n_groups, n_bodies = lengths.shape
-        if not n_bodies:
-            return [None] * n_groups
         flat = counts.reshape(counts.shape[0], -1)
         sizes = flat[:-1].sum(axis=0)
         kept = np.flatnonzero(self.limits.allow(lengths.reshape(-1), sizes, flat[-1]))
         class_counts = flat[:-1, kept].T
         quality, labels = self.scale.quality(class_counts, lengths.reshape(-1)[kept])
         # On covered ground a rule is worth nothing new.
-        worth = quality * (1.0 - flat[-1, kept] / np.maximum(sizes[kept], 1))
-        worth[self.scale.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
-        scores = np.full(n_groups * n_bodies, -1.0)
-        scores[kept] = worth
-        best = self._best_with_evidence(scores.reshape(n_groups, n_bodies), flat[:-1], lengths)
-        position = np.full(scores.size, -1)
-        position[kept] = np.arange(kept.size)
-        found: list[_Found | None] = []
-        for group, item in enumerate(best.tolist()):
-            j = position[group * n_bodies + item]
-            chosen = item >= 0 and j >= 0
-            found.append(
-                _Found(item, int(labels[j]), class_counts[j].copy(), float(quality[j]), float(worth[j]))
-                if chosen
-                else None
-            )
-        return found
+        scores = quality * (1.0 - flat[-1, kept] / np.maximum(sizes[kept], 1))
+        scores[self.scale.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
+        judged = _Judged(counts, *(np.full(lengths.shape, fill) for fill in (-1, 0.0, -1.0)))
+        for whole, part in ((judged.labels, labels), (judged.qualities, quality), (judged.scores, scores)):
+            whole.reshape(-1)[kept] = part
+        return judged
 
     def _best_with_evidence(self, scores: NDArray[np.float64], class_counts: Integers, lengths: Integers) -> Integers:
         """Return the best body of each group that has evidence enough, -1 where there is none."""
