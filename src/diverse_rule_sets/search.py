@@ -159,7 +159,7 @@ class Chosen:
         """Return the sum of the distances of a cover to those chosen."""
         if not self._covers:
             return 0.0
-        size = self._backend.class_counts(cover).sum()
+        size = np.array([self._backend.class_counts(cover).sum()], np.int64)
         shared = np.array([self._backend.class_counts(cover & other).sum() for other in self._covers])
         return float(diversify.added_up(jaccard_distance(shared, size, np.array(self._sizes))[None])[0])
 
