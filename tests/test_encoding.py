@@ -48,7 +48,7 @@ def test_uniform_bins_put_records_together_as_pandas_cut_does(values, n_bins):
 def test_shortest_number_separates_as_the_edge_does(a, b, where):
     low, high = min(a, b), max(a, b)
     assume(low < high)
-    edge = min(max(low + (high / 2 - low / 2) * 2 * where, low), np.nextafter(high, -np.inf))
+    edge = min(max(low + (high / 2 - low / 2) * where * 2, low), np.nextafter(high, -np.inf))
     assert low <= shortest_number(edge, low, high) < high
 
 
