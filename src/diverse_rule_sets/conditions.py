@@ -148,19 +148,8 @@ class Equals(Condition):
 
 
 @dataclass(frozen=True, eq=False)
-class IsIn(Condition):
-    """``column in {values}``. A missing value is in no set, nor is a category never seen before.
-
-    Parameters
-    ----------
-    column, values : the column, and the values it may have, two or more
-    mixed : as for :class:`Equals`
-
-    Examples
-    --------
-    >>> print(IsIn("job", ("clerk", "sales")))
-    job in {"clerk", "sales"}
-    """
+class _OfValues(Condition):
+    """A condition that names several values, in whatever order."""
 
     values: tuple[Any, ...]
     mixed: bool = False
@@ -173,7 +162,23 @@ class IsIn(Condition):
 
     @property
     def _identity(self) -> tuple[Hashable, frozenset[Any]]:
-        return self.column, frozenset(self.values)  # in whatever order
+        return self.column, frozenset(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class IsIn(_OfValues):
+    """``column in {values}``. A missing value is in no set, nor is a category never seen before.
+
+    Parameters
+    ----------
+    column, values : the column, and the values it may have, two or more
+    mixed : as for :class:`Equals`
+
+    Examples
+    --------
+    >>> print(IsIn("job", ("clerk", "sales")))
+    job in {"clerk", "sales"}
+    """
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value is one of those named."""
@@ -191,7 +196,7 @@ class IsIn(Condition):
 
 
 @dataclass(frozen=True, eq=False)
-class IsNotIn(Condition):
+class IsNotIn(_OfValues):
     """``column not in {values}``. It holds for a category never seen before, but not for a missing value.
 
     Examples
@@ -199,19 +204,6 @@ class IsNotIn(Condition):
     >>> print(IsNotIn("job", ("clerk",)))
     job not in {"clerk"}
     """
-
-    values: tuple[Any, ...]
-    mixed: bool = False
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[Hashable, frozenset[Any]]:
-        return self.column, frozenset(self.values)  # in whatever order
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether it has a value, and none of those named."""
