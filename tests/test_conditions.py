@@ -239,3 +239,7 @@ def test_the_order_of_conditions_does_not_matter_to_what_they_say():
     for order in itertools.permutations(some):
         (one,) = merged(order)
         assert one.holds(column).tolist() == [value in ("q", "r") for value in TABLE["t"]]
+
+
+def test_a_backtick_in_a_name_that_cannot_be_printed_is_doubled_too():
+    assert str(Interval("a`\nb", high=1)) == r"`a``\nb` <= 1"

@@ -68,7 +68,7 @@ def find_backups(
     if not offers:
         return []
     found = list(offers)
-    class_counts = _counts_within(backend, Lists.of(found), uncovered)
+    class_counts = backend.shared(Lists.of(found), backend.class_masks & uncovered)
     shares = scale.shares(class_counts)
     reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
     dropped = np.array([offers[body] for body in found])
@@ -94,11 +94,6 @@ def _shortened(bodies: list[Body], columns: Integers) -> dict[Body, int]:
     for body in bodies:
         offers.pop(body, None)
     return offers
-
-
-def _counts_within(backend: LocalBackend, bodies: Lists, cover: Words) -> Integers:
-    """Count the records of each class under each body, within a cover."""
-    return backend.shared(bodies, backend.class_masks & cover)
 
 
 def _thinned(

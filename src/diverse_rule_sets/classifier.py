@@ -418,14 +418,19 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             smoothing=float(n_classes if self.smoothing is None else self.smoothing),
         )
 
+    def _prepared(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data]:
+        """Return the plan, and the table as items."""
+        plan = self._plan(classes.size, len(table.names))
+        weights = self._class_weights(classes, codes)
+        return plan, prepare(table, codes, weights, plan, effective_n_jobs(self.n_jobs))
+
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
         """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
         self._check_parameters()
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
         self._check_default([plain(label) for label in classes])
-        plan = self._plan(classes.size, len(table.names))
-        data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
+        plan, data = self._prepared(table, classes, codes)
         wanted = [n if classes.size > 1 else 0 for n in max_rules]
         found = learn_path(data, plan, wanted, generator(self.random_state), lambda *_: None)
         return [self._rule_set(learnt, data, classes) for learnt in found]
@@ -434,8 +439,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         """Walk through the rooms; returns the fitted attributes."""
         rng = generator(self.random_state)
         progress = Progress(int(self.verbose))
-        plan = self._plan(classes.size, len(table.names))
-        data = prepare(table, codes, self._class_weights(classes, codes), plan, effective_n_jobs(self.n_jobs))
+        plan, data = self._prepared(table, classes, codes)
 
         def report(stage: str, n_rules: int, covered: Words) -> None:
             if self.verbose:

@@ -286,7 +286,7 @@ def format_name(name: Hashable) -> str:
         return f"[{name}]"
     if not name.isprintable():
         name = name.encode("unicode_escape").decode("ascii")
-        return f"`{name}`"
+        return f"`{name.replace('`', '``')}`"
     return f"`{name.replace('`', '``')}`" if _AWKWARD.search(name) else name
 
 

@@ -186,7 +186,7 @@ def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
             f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
             "so not exactly. Leave the column out if it is an identifier, or turn it into strings",
             UserWarning,
-            stacklevel=7,  # past _offers, encode, prepare, _learn and fit: the line that called fit
+            stacklevel=8,  # past _offers, encode, prepare, _prepared, _learn and fit: the line that called fit
         )
 
 
@@ -199,7 +199,7 @@ def _present_categories(column: Column) -> Integers:
             f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
             f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values",
             UserWarning,
-            stacklevel=7,  # past _offers, encode, prepare, _learn and fit: the line that called fit
+            stacklevel=8,  # past _offers, encode, prepare, _prepared, _learn and fit: the line that called fit
         )
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
         present = np.sort(present[frequent])

@@ -162,9 +162,8 @@ class _Pool:
         new = []
         for candidate in found:
             cover = self._backend.cover(np.array(candidate.body, np.int32))
-            records = hashlib.blake2b(
-                cover.tobytes(), digest_size=16
-            ).digest()  # another way to say the same is not new
+            # Another way to say the same is not new.
+            records = hashlib.blake2b(cover.tobytes(), digest_size=16).digest()
             if records not in self._known:
                 self._known.add(records)
                 self.candidates.append(candidate)

@@ -94,7 +94,7 @@ class LocalBackend:
     def extended(self, bodies: Sequence[tuple[int, ...]], marked: Words) -> Integers:
         """Count the records of each body where each item holds, by class and, last, the marked ones.
 
-        Returns an array (n_classes + 1, n_bodies, n_items). The last item of that axis is no item: the body itself.
+        Returns an array (n_classes + 1, n_bodies, n_items + 1), whose last entries are of the bodies themselves.
         """
         by_class = self._by_class
         covers = np.array([by_class.cover(body) for body in bodies]).reshape(len(bodies), by_class.n_words)
