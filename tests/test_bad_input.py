@@ -57,7 +57,11 @@ def fit(X=X, y=y, **params):
         ),
         ({"binning": {"x0": None}}, ValueError, "binning.'x0'. must be one of"),
         ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
-        ({"conflict": "loudest"}, ValueError, "conflict must be one of 'precision', 'smoothed', 'vote', or a function"),
+        (
+            {"conflict": "loudest"},
+            ValueError,
+            "conflict must be one of 'precision', 'smoothed', 'f1', 'fi.*or a function",
+        ),
         ({"default": "nobody"}, ValueError, "default must be"),
         ({"default": np.array([0, 1])}, ValueError, "default must be"),
         ({"random_state": "seed"}, ValueError, "random_state must be"),

@@ -1,6 +1,7 @@
 import datetime
 import decimal
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, encoding
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, encoding
 from diverse_rule_sets._bitset import unpack
 from diverse_rule_sets._tables import as_table
 from diverse_rule_sets.cutting import MAX_SET, Target
@@ -181,6 +182,13 @@ def test_many_categories_are_bounded_with_a_warning(thresholds):
     assert len(single) == 256
     assert Equals("customer", "often") in single
     assert thresholds or len(found.conditions) == 256
+
+
+def test_a_warning_points_at_the_line_that_called_fit():
+    X = pd.DataFrame({"id": [2**53 + 1, 2**53 + 3] * 10})
+    with pytest.warns(UserWarning, match="2\\*\\*53") as caught:
+        DiverseRuleSetClassifier().fit(X, [0, 1] * 10)
+    assert {Path(warning.filename) for warning in caught} == {Path(__file__)}
 
 
 def test_exactly_as_many_categories_as_allowed_are_no_reason_to_warn():

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from diverse_rule_sets import Equals, Interval, Rule, RuleSet
+from diverse_rule_sets.rules import CONFLICTS
 
 
 def test_rules_are_values():
@@ -85,6 +86,35 @@ def test_votes_are_weighted_by_smoothed_precision():
     assert a_set("precision", rules=strong).speakers(np.ones((1, 2))).tolist() == [1]
 
 
+def test_the_first_rule_or_the_one_with_the_highest_f1_may_speak():
+    assert a_set("first").speakers(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("first", rules=a_set().rules[::-1]).speakers(X).tolist() == [-1, 1, 0, 0, -1]
+    # F1 = 2 * hits / (covered + class size): 6/103, 160/200, 60/140.
+    assert a_set("f1").speakers(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set("f1", rules=a_set().rules[::2]).speakers(X).tolist() == [-1, -1, 1, 1, -1]
+
+
+def test_added_class_counts_may_say_what_no_rule_says_alone():
+    counts = [(60, 0, 40), (0, 60, 45)]
+    rules = tuple(
+        Rule((Interval(f"x{j}", 0),), label, tuple(zip("abc", row, strict=True)))
+        for j, (label, row) in enumerate(zip("ab", counts, strict=True))
+    )
+    both = RuleSet(rules, ("a", "b", "c"), "a", (100, 100, 100), (5, 1, 0), "counts", smoothing=3.0)
+    fired = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    assert both.predict(fired).tolist() == ["c", "a", "b", "a"]
+    assert both.speakers(fired).tolist() == [1, 0, 1, -1]  # of the two, rule 2 has more records of class c
+    expected = [[61 / 208, 61 / 208, 86 / 208], [61 / 103, 1 / 103, 41 / 103], [1 / 108, 61 / 108, 46 / 108]]
+    np.testing.assert_allclose(both.predict_proba(fired), [*expected, [6 / 9, 2 / 9, 1 / 9]])
+    assert both.reasons(fired) == [
+        "rules 1 and 2 together: 85 c, 60 a, 60 b",
+        "IF x0 > 0 THEN a: 60 a, 40 c",
+        "IF x1 > 0 THEN b: 60 b, 45 c",
+        "no rule covers it: a",
+    ]
+    assert "their class counts are added up" in str(both)
+
+
 def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():
     larger = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (0, 5)))
     equal = (rule_of(0, "no", (5, 0)), rule_of(1, "yes", (0, 5)))
@@ -154,7 +184,7 @@ def test_the_first_backup_that_covers_a_record_speaks_where_no_rule_does():
     assert a_set(backups=()).speakers(Z).tolist() == [-1, -1, -1, 1, -1, -1]
 
 
-@pytest.mark.parametrize("conflict", ["precision", "smoothed", "vote", lambda rules: rules[0]])
+@pytest.mark.parametrize("conflict", [*CONFLICTS, lambda rules: rules[0]])
 def test_a_backup_never_takes_part_in_a_conflict(conflict):
     sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
     rules = a_set(conflict, rules=a_set().rules[1:], backups=(sure,))

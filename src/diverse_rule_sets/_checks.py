@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,3 +58,11 @@ def generator(random_state: Any) -> np.random.Generator:
         f"random_state must be None, an integer that is not negative, or a numpy Generator or "
         f"RandomState, got {random_state!r}"
     )
+
+
+def warn(message: str) -> None:
+    """Warn, pointing at the line of the user that called into this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,26 +10,21 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from diverse_rule_sets._bitset import Words
 from diverse_rule_sets._checks import check_choice, check_number, generator
-from diverse_rule_sets._frames import frame_like
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, as_table, plain
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.encoding import Cutting
+from diverse_rule_sets.estimator import RuleSetEstimator
 from diverse_rule_sets.learning import Data, Learnt, Plan, learn, learn_path, prepare, translated
 from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.rules import RuleSet, firing_groups
+from diverse_rule_sets.rules import CONFLICTS, RuleSet
 from diverse_rule_sets.samplers import MEASURES
 from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings
 
-BINNINGS = ("supervised", "uniform", "quantile")
-CONDITIONS = ("thresholds", "bins")
-CONFLICTS = ("precision", "smoothed", "vote")
 DEFAULTS = ("least_covered", "majority")
 # Cuts of all columns together, where the number of bins is not given.
 _MAX_CUTS = 4000
@@ -61,7 +55,7 @@ PAPER: dict[str, Any] = {
 }
 
 
-class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
+class DiverseRuleSetClassifier(RuleSetEstimator):
     """A small set of short if-then rules that hardly overlap.
 
     Rules are found by chance and improved by hand: short bodies are drawn from records that no rule covers yet, as in
@@ -136,9 +130,10 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         Choose once more among all candidates seen, and keep the better of the two sets.
     split : bool, default=True
         Split rules in two where the evidence asks for it, after all rules are chosen.
-    conflict : {"smoothed", "precision", "vote"} or callable, default="smoothed"
+    conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
         Which rule speaks when several cover a record: the one with the highest precision, plain or smoothed (which
-        trusts rules of few records less), or the best one of the label that wins a vote weighted by smoothed precision.
+        trusts rules of few records less), or with the highest F1 score; the first one; the best one of the label that
+        wins a vote weighted by smoothed precision, or that has the most records when class counts are added up.
         A callable is given the tuple of covering rules and returns one of them.
     default : {"majority", "least_covered"} or label, default="majority"
         The label of records that neither rules nor backups cover: the likeliest among such training records, or the
@@ -258,85 +253,6 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         """
         return cls(**{**PAPER, **overrides})
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
-    def fit(self, X: Any, y: Any) -> DiverseRuleSetClassifier:
-        """Learn a rule set.
-
-        Parameters
-        ----------
-        X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
-        y : vector of labels of any kind, without missing ones
-
-        Returns
-        -------
-        self. If the fit fails or is interrupted, the estimator is as it was before.
-        """
-        self._check_parameters()
-        table = as_table(X)
-        classes, codes = encode_labels(y, table.n_records)
-        self._check_default([plain(label) for label in classes])
-        fitted = self._learn(table, classes, codes)
-        self.__dict__.pop("feature_names_in_", None)
-        if table.named:
-            self.feature_names_in_ = np.empty(len(table.names), object)
-            self.feature_names_in_[:] = table.names
-        self.__dict__.update(fitted, classes_=classes, n_features_in_=len(table.names))
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule that speaks, or of the first backup, or the default."""
-        table = self._table(X)
-        return np.asarray(self.classes_[self.rule_set_.answers(table)])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return each record's class probabilities, columns as in ``classes_``.
-
-        They are the smoothed class counts of the rule or backup that speaks, weighted by class:
-        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of the training records under it n_k are of class k,
-        of all training records a share p_k, m is ``smoothing`` and w_k the class weight. With
-        ``class_weight="balanced"`` they are therefore those of a table in which all classes are equally common, as in
-        scikit-learn's own classifiers, and the label is the class with the highest probability; for the frequencies of
-        the table itself, fit with ``class_weight=None``. (In the paper's method a rule's label is the class it was
-        drawn for, likeliest or not.)
-        """
-        table = self._table(X)
-        return self.rule_set_.predict_proba(table)
-
-    def explain(self, X: Any) -> Any:
-        """Tell for each record why it gets its label.
-
-        Returns
-        -------
-        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or backup
-        that spoke, missing if none did; ``fired``, the numbers of all rules that cover the record;
-        ``contradiction``, whether those rules name different labels; ``reason``, in words. It is of the same
-        library as X (and has its index), pandas or else polars for arrays.
-        """
-        table = self._table(X)
-        rules, backups = self.rule_set_.rules, self.rule_set_.backups
-        fired = self.rule_set_.fires(table)
-        speakers = self.rule_set_.speakers(table)
-        numbered = [str(rule) for rule in rules]
-        numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in backups]
-        nobody = "no rule and no backup covers it" if backups else "no rule covers it"
-        reasons = [*numbered, f"{nobody}: {self.rule_set_.default}"]
-        groups, which = firing_groups(fired)
-        names = [(group + 1).tolist() for group in groups]
-        contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
-        columns = {
-            "label": self.classes_[self.rule_set_.said_by(speakers)].tolist(),
-            "rule": [None if j < 0 else j + 1 for j in speakers.tolist()],
-            "fired": [names[k].copy() for k in which.tolist()],
-            "contradiction": contradicts[which].tolist(),
-            "reason": [reasons[j] for j in speakers.tolist()],
-        }
-        return frame_like(X, columns, rule="Int64")
-
     def _check_parameters(self) -> None:
         """Refuse bad parameters by name, before anything is computed."""
         check_number("max_rules", self.max_rules, numbers.Integral, low=0)
@@ -347,8 +263,6 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         check_number("min_recall_gain", self.min_recall_gain, numbers.Real, low=0, high=1)
         check_number("min_evidence", self.min_evidence, numbers.Real, low=0, high=1e6)
         check_number("condition_price", self.condition_price, numbers.Real, low=0, high=0.5)
-        if self.n_bins is not None:
-            check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
         if self.max_conditions is not None:
             check_number("max_conditions", self.max_conditions, numbers.Integral, low=1)
         if self.length_odds is not None:
@@ -359,34 +273,22 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
         self._check_words()
-        check_number(
-            "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, numbers.Integral, low=0
-        )
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, numbers.Integral)
-            if self.n_jobs == 0:
-                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
+        self._check_cutting()
+        self._check_running()
 
     def _check_words(self) -> None:
         """Refuse bad parameters among those that take words."""
         check_choice("measure", self.measure, MEASURES)
-        check_choice("conditions", self.conditions, CONDITIONS)
         if isinstance(self.diversity, str) or not isinstance(self.diversity, numbers.Real):
             check_choice("diversity", self.diversity, LAMBDA_MODES, ", or a number")
         else:
             check_number("diversity", self.diversity, numbers.Real, low=0, high=1e9)
-        if isinstance(self.binning, Mapping):
-            for name, how in self.binning.items():
-                if not isinstance(how, list | tuple | np.ndarray):
-                    check_choice(f"binning[{name!r}]", how, BINNINGS, ", or a list of edges")
-        else:
-            check_choice("binning", self.binning, BINNINGS, ", or a dict of columns")
         if not callable(self.conflict):
             check_choice("conflict", self.conflict, CONFLICTS, ", or a function of the covering rules")
         if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
             check_choice("class_weight", self.class_weight, ("balanced",), ", None, or a dict of labels")
 
-    def _check_default(self, labels: list[Any]) -> None:
+    def _check_labels(self, labels: list[Any]) -> None:
         """Refuse a default that is no label."""
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
         if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
@@ -429,7 +331,7 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
-        self._check_default([plain(label) for label in classes])
+        self._check_labels([plain(label) for label in classes])
         plan, data = self._prepared(table, classes, codes)
         wanted = [n if classes.size > 1 else 0 for n in max_rules]
         found = learn_path(data, plan, wanted, generator(self.random_state), lambda *_: None)
@@ -500,32 +402,6 @@ class DiverseRuleSetClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.default, str) and self.default == "least_covered":
             return rule_set.classes[int(np.argmin(_own_recall(found, data.backend)))]
         return rule_set.classes[rule_set.classes.index(plain(self.default))]
-
-    def _table(self, X: Any) -> Table:
-        """Check a table to predict: columns by name, or by position where one of the two tables has no names."""
-        check_is_fitted(self)
-        table = as_table(X)
-        names = getattr(self, "feature_names_in_", None)
-        if table.named and names is not None:
-            return table
-        if len(table.names) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(table.names)} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        if table.named:
-            warnings.warn(
-                f"X has feature names, but {type(self).__name__} was fitted without feature names",
-                UserWarning,
-                stacklevel=3,
-            )
-        elif names is not None:
-            warnings.warn(
-                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
-                UserWarning,
-                stacklevel=3,
-            )
-        return table.renamed([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
 
 
 def _own_recall(found: Found, backend: LocalBackend) -> NDArray[np.float64]:

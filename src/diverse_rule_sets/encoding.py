@@ -10,7 +10,6 @@ import datetime
 import itertools
 import math
 import os
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bitset import Integers, Words, n_words, pack
+from diverse_rule_sets._checks import warn
 from diverse_rule_sets._tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
 from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.cutting import MAX_SET, Target, category_sets, supervised_cuts
@@ -182,11 +182,9 @@ def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
     if column.kind == NUMBER and np.isinf(column.values[~missing]).any():
         raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
     if column.rounded:
-        warnings.warn(
+        warn(
             f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
-            "so not exactly. Leave the column out if it is an identifier, or turn it into strings",
-            UserWarning,
-            stacklevel=8,  # past _offers, encode, prepare, _prepared, _learn and fit: the line that called fit
+            "so not exactly. Leave the column out if it is an identifier, or turn it into strings"
         )
 
 
@@ -195,11 +193,9 @@ def _present_categories(column: Column) -> Integers:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if present.size > MAX_CATEGORIES:
-        warnings.warn(
+        warn(
             f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
-            f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values",
-            UserWarning,
-            stacklevel=8,  # past _offers, encode, prepare, _prepared, _learn and fit: the line that called fit
+            f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values"
         )
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
         present = np.sort(present[frequent])

@@ -72,6 +72,16 @@ class Rule:
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
+# Who speaks where several rules cover a record.
+CONFLICTS = {
+    "precision": "the most precise one speaks",
+    "smoothed": "the most precise one speaks (precision smoothed towards the class shares)",
+    "f1": "the one with the highest F1 score speaks",
+    "first": "the first one speaks",
+    "vote": "they vote, each with its smoothed precision",
+    "counts": "their class counts are added up and the largest class wins",
+}
+
 
 @dataclass(frozen=True)
 class RuleSet:
@@ -86,8 +96,8 @@ class RuleSet:
     default : the label of a record that neither a rule nor a backup covers
     class_totals : training records of each class
     uncovered_counts : training records of each class that no rule covers
-    conflict : which covering rule speaks: ``"precision"``, ``"smoothed"``, ``"vote"``, or a function that is given the
-        covering rules and returns one of them
+    conflict : who speaks where several rules cover a record: one of the words in ``CONFLICTS``, or a function that is
+        given the covering rules and returns one of them
     backups : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
         class counts are those of the training records for which they speak
     class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
@@ -142,18 +152,23 @@ class RuleSet:
         """Return the position of the rule that speaks for each record, -1 where none covers it."""
         if not self.rules:
             return np.full(fired.shape[0], -1, np.int64)
-        if self.conflict in ("precision", "smoothed"):
-            order = self._by_precision(smoothed=self.conflict == "smoothed")
-            first = np.argmax(fired[:, order], axis=1)
-            return np.where(fired.any(axis=1), order[first], -1)
-        if self.conflict == "vote":
-            return self._by_vote(fired)
-        groups, which = firing_groups(fired)
-        return np.array([self._settle(group) for group in groups], np.int64)[which]
+        if callable(self.conflict):
+            groups, which = firing_groups(fired)
+            return np.array([self._settle(group) for group in groups], np.int64)[which]
+        if self.conflict in ("vote", "counts"):
+            return self._by_ballots(fired)
+        order = self._order()
+        first = np.argmax(fired[:, order], axis=1)
+        return np.where(fired.any(axis=1), order[first], -1)
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
-        return self.said_by(self.speakers(X))
+        table = as_table(X)
+        said = self.said_by(self.speakers(table))
+        if self.conflict == "counts":  # may say what no rule alone says
+            fired = self.fires(table)
+            said = np.where(fired.any(axis=1), np.argmax(self._added_up(fired), axis=1), said)
+        return said
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return each record's label: that of the rule or backup that speaks, or the default."""
@@ -166,10 +181,41 @@ class RuleSet:
 
         ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: n_k of the n training records under the
         rule are of class k, m is ``smoothing``, p_k the share of class k in the training data, w_k the class
-        weight. A record left to the default takes the :attr:`default_counts`. Columns are ordered as ``classes``.
+        weight. A record left to the default takes the :attr:`default_counts`; where ``conflict`` is ``"counts"``, those
+        of all covering rules are added up first. Columns are ordered as ``classes``.
         """
+        table = as_table(X)
         counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.default_counts], np.float64)])
-        return self._smooth(counts)[self.speakers(X)]
+        shares = self._smooth(counts)[self.speakers(table)]
+        if self.conflict == "counts":
+            fired = self.fires(table)
+            shares = np.where(fired.any(axis=1, keepdims=True), self._added_up(fired), shares)
+        return shares
+
+    def reasons(self, X: Any) -> list[str]:
+        """Say for each record in one sentence why it gets its label."""
+        table = as_table(X)
+        numbered = [str(rule) for rule in self.rules]
+        numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in self.backups]
+        nobody = "no rule and no backup covers it" if self.backups else "no rule covers it"
+        sentences = [*numbered, f"{nobody}: {format_label(self.default)}"]
+        if self.conflict != "counts":
+            return [sentences[j] for j in self.speakers(table).tolist()]
+        fired = self.fires(table)
+        groups, which = firing_groups(fired)
+        together = [self._together(group) for group in groups]
+        alone = self.speakers(table).tolist()
+        return [together[k] or sentences[j] for k, j in zip(which.tolist(), alone, strict=True)]
+
+    def _together(self, group: NDArray[np.int64]) -> str:
+        """Say what the class counts of some rules come to; nothing for no rules."""
+        if not group.size:
+            return ""
+        if group.size == 1:
+            return f"{self.rules[group[0]]}{_tally(self.rules[group[0]].class_counts)}"
+        added = self._counts(tuple(self.rules[j] for j in group)).sum(axis=0).astype(int)
+        names = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
+        return f"rules {names} together{_tally(tuple(zip(self.classes, added.tolist(), strict=True)))}"
 
     @property
     def likeliest_default(self) -> Any:
@@ -210,20 +256,44 @@ class RuleSet:
         own = [self.classes.index(rule.label) for rule in self.rules]
         return self._smooth(self._counts(self.rules))[np.arange(len(self.rules)), own]
 
-    def _by_precision(self, smoothed: bool) -> NDArray[np.int64]:
-        """Order of the rules, most precise first; of equals the one that covers more, then the earlier."""
-        sizes = np.array([rule.n_covered for rule in self.rules])
-        return np.lexsort((np.arange(len(self.rules)), -sizes, -self._precisions(smoothed)))
+    def _f1(self) -> NDArray[np.float64]:
+        """Harmonic mean of precision and recall of each rule, for its own label."""
+        own = np.array([self.classes.index(rule.label) for rule in self.rules], np.int64)
+        hits = self._counts(self.rules)[np.arange(len(self.rules)), own]
+        sizes = np.array([rule.n_covered for rule in self.rules]) + np.array(self.class_totals)[own]
+        return np.asarray(2 * hits / np.maximum(sizes, 1))
 
-    def _by_vote(self, fired: Flags) -> NDArray[np.int64]:
-        """Return the most precise covering rule of the label that wins; of equals the first label."""
-        label = np.array([self.classes.index(rule.label) for rule in self.rules])
-        ballots = np.zeros((len(self.rules), len(self.classes)))
-        ballots[np.arange(len(self.rules)), label] = self._precisions(smoothed=True)
-        winner = np.argmax(fired @ ballots, axis=1)
-        order = self._by_precision(smoothed=True)
-        speaks = fired & (label == winner[:, None])
-        return np.where(fired.any(axis=1), order[np.argmax(speaks[:, order], axis=1)], -1)
+    def _order(self) -> NDArray[np.int64]:
+        """Order in which rules are asked; of equals the one that covers more, then the earlier."""
+        places = np.arange(len(self.rules))
+        if self.conflict == "first":
+            return places
+        merit = self._f1() if self.conflict == "f1" else self._precisions(smoothed=self.conflict != "precision")
+        sizes = np.array([rule.n_covered for rule in self.rules])
+        return np.lexsort((places, -sizes, -merit))
+
+    def _added_up(self, fired: Flags) -> NDArray[np.float64]:
+        """Class shares of the counts of all covering rules together."""
+        return self._smooth(fired @ self._counts(self.rules))
+
+    def _by_ballots(self, fired: Flags) -> NDArray[np.int64]:
+        """Return the covering rule that speaks best for the label that wins; of equals the first label.
+
+        In a vote that is the most precise rule of the label, where counts are added up the one with most records of it.
+        """
+        places = np.arange(len(self.rules))
+        if self.conflict == "counts":
+            merit = self._counts(self.rules)
+            winner = np.argmax(self._added_up(fired), axis=1)
+        else:
+            label = np.array([self.classes.index(rule.label) for rule in self.rules])
+            ballots = np.zeros((len(self.rules), len(self.classes)))
+            ballots[places, label] = self._precisions(smoothed=True)
+            winner = np.argmax(fired @ ballots, axis=1)
+            merit = np.full_like(ballots, -1.0)
+            merit[self._order(), label[self._order()]] = places[::-1]
+        best = np.argmax(np.where(fired, merit[:, winner].T, -2.0), axis=1)
+        return np.where(fired.any(axis=1), best, -1)
 
     def _settle(self, covering: NDArray[np.int64]) -> int:
         """Return which of the covering rules speaks, by the user's function."""
@@ -258,7 +328,7 @@ class RuleSet:
             rest = f"{n_left:,} {are_left}{_tally(left)}" if n_left else "no record is left"
         pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
         if len(self.rules) > 1:
-            how = _CONFLICT_WORDS.get(self.conflict) if isinstance(self.conflict, str) else None
+            how = CONFLICTS.get(self.conflict) if isinstance(self.conflict, str) else None
             pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
         if self.class_weights is not None and max(self.class_weights) > 1.1 * min(self.class_weights):
             pages.append(_weight_words(self.classes, self.class_weights, self.class_totals))
@@ -288,13 +358,6 @@ def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int
     patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
     groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=fired.shape[1])]
     return groups, which.reshape(-1)
-
-
-_CONFLICT_WORDS = {
-    "precision": "the most precise one speaks",
-    "smoothed": "the most precise one speaks (precision smoothed towards the class shares)",
-    "vote": "they vote, each with its smoothed precision",
-}
 
 
 def _page(rule: Rule, total: int, indent: int) -> str:
