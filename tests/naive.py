@@ -189,3 +189,129 @@ def climb(body, items, score):
 def first_that_holds(bodies, record):
     """Position of the first body that covers a record; -1 if none does."""
     return next((j for j, body in enumerate(bodies) if covers(body, record)), -1)
+
+
+def frequent(records, y, enough):
+    """Every non-empty body that covers enough records, shortest first, then in the order of items."""
+    items = sorted(set().union(*records))
+    for size in range(1, max(map(len, records)) + 1):
+        for body in itertools.combinations(items, size):
+            inside = [c for record, c in zip(records, y, strict=True) if covers(body, record)]
+            if enough(inside):
+                yield body
+
+
+def cba(records, y, min_support, min_confidence):
+    """CBA-RG and CBA-CB (M1), literally: the rules kept, as (body, label), and the label of what they leave."""
+    n, labels = len(y), sorted(set(y), key=lambda c: (-y.count(c), c))
+    rules = []
+    for body in frequent(records, y, lambda inside: any(inside.count(c) >= min_support * n for c in labels)):
+        inside = [c for record, c in zip(records, y, strict=True) if covers(body, record)]
+        for label in labels:
+            support, confidence = inside.count(label), Fraction(inside.count(label), len(inside))
+            if support >= min_support * n and confidence >= min_confidence:
+                rules.append((body, label, support, confidence))
+    rules.sort(key=lambda rule: (-rule[3], -rule[2]))  # stable: of equals, the one generated earlier
+    left, kept, wrong, best = set(range(n)), [], 0, None
+    for body, label, _, _ in rules:
+        taken = cover(body, records) & left
+        if not any(y[i] == label for i in taken):
+            continue
+        left -= taken
+        wrong += sum(y[i] != label for i in taken)
+        rest = [y[i] for i in left]
+        kept.append((body, label))
+        errors = wrong + len(rest) - max(map(rest.count, labels))
+        if best is None or errors < best[0]:
+            best = errors, len(kept), rest
+    _, length, rest = best or (0, 0, y)
+    return kept[:length], max(labels, key=(rest or y).count)
+
+
+def cn2(records, y, label, beam_width, min_covered, longest, like_orange=False):
+    """CN2 for one class with the Laplace estimate, literally: the bodies found, in order.
+
+    ``like_orange``: with two habits of Orange 3.40: the beam may hold a body twice, its conditions in another order,
+    and that the first body made from each member of the beam does not become the rule, unless it is the first of all.
+    """
+    holds = {item: {i for i, r in enumerate(records) if item in r} for item in sorted(set().union(*records))}
+    left, bodies = set(range(len(y))), []
+
+    def counts(inside):
+        return [sum(y[i] == c for i in inside) for c in sorted(set(y))]
+
+    def value(inside):
+        return Fraction(sum(y[i] == label for i in inside) + 1, len(inside) + 2)
+
+    while sum(y[i] == label for i in left) >= min_covered:
+        best, beam = None, [((), left)]
+        for _ in range(longest):
+            made = []
+            for body, inside in beam:
+                first = True
+                for item in sorted({item for i in inside for item in records[i]} - set(body)):
+                    new = inside & holds[item]
+                    enough = sum(y[i] == label for i in new) >= min_covered
+                    if not enough or (body and counts(new) == counts(inside)):
+                        continue
+                    made.append(((*body, item), new))
+                    passed_over = like_orange and first and best is not None
+                    if not passed_over and (best is None or value(new) > value(best[1])):
+                        best = made[-1]
+                    first = False
+            beam = []
+            for body, inside in sorted(made, key=lambda pair: -value(pair[1])):
+                if like_orange or all(set(body) != set(other) for other, _ in beam):
+                    beam.append((body, inside))
+            beam = beam[:beam_width]
+        if best is None:
+            break
+        bodies.append(tuple(sorted(best[0])))
+        left = left - {i for i in best[1] if y[i] == label}
+    return bodies
+
+
+def ids_terms(chosen, candidates, records, y):
+    """The seven terms of interpretable decision sets for some of the candidates, which are pairs (body, label)."""
+    n, size, longest = len(y), len(candidates), max(len(body) for body, _ in candidates)
+    covered = {rule: cover(rule[0], records) for rule in chosen}
+    same = different = 0
+    for a, b in itertools.combinations(chosen, 2):
+        if a[1] == b[1]:
+            same += len(covered[a] & covered[b])
+        else:
+            different += len(covered[a] & covered[b])
+    right = {rule: {i for i in covered[rule] if y[i] == rule[1]} for rule in chosen}
+    return [
+        size - len(chosen),
+        longest * size - sum(len(body) for body, _ in chosen),
+        n * size**2 - same,
+        n * size**2 - different,
+        len({label for _, label in chosen}),
+        n * size - sum(len(covered[rule]) - len(right[rule]) for rule in chosen),
+        len(set().union(*right.values())),
+    ]
+
+
+def ids_value(chosen, candidates, records, y, weights):
+    return sum(w * f for w, f in zip(weights, ids_terms(chosen, candidates, records, y), strict=True))
+
+
+def ids_local_search(candidates, records, y, weights, epsilon):
+    """Deterministic local search, the best step first, literally: the rules chosen, as a set."""
+
+    def value(chosen):
+        return ids_value(sorted(chosen), candidates, records, y, weights)
+
+    chosen = {max(candidates, key=lambda rule: value({rule}))}
+    while True:
+        least = value(chosen) * (1 + epsilon / len(candidates) ** 2)
+        bigger = max((chosen | {rule} for rule in candidates if rule not in chosen), key=value, default=chosen)
+        smaller = max((chosen - {rule} for rule in candidates if rule in chosen), key=value, default=chosen)
+        if value(bigger) > least:
+            chosen = bigger
+        elif value(smaller) > least:
+            chosen = smaller
+        else:
+            others = set(candidates) - chosen
+            return chosen if value(chosen) >= value(others) else others

@@ -64,7 +64,7 @@ def test_the_public_names():
     assert diverse_rule_sets.__all__ == sorted(diverse_rule_sets.__all__)
     public = {name for name in vars(diverse_rule_sets) if not name.startswith("_")}
     rooms = {room(path) for path in FILES}
-    assert public - rooms == set(diverse_rule_sets.__all__) - {"metrics"}
+    assert public - rooms == set(diverse_rule_sets.__all__) - {"baselines", "metrics"}
 
 
 def run(code):
@@ -97,13 +97,17 @@ def test_fit_and_predict_need_no_extra():
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Absent())\n"
         "from sklearn.datasets import load_iris\n"
-        "from diverse_rule_sets import DiverseRuleSetClassifier\n"
+        "from diverse_rule_sets import DiverseRuleSetClassifier, baselines as b\n"
         "X, y = load_iris(return_X_y=True)\n"
         "clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20).fit(X, y)\n"
-        "print(clf.score(X, y) > 0.8)\n"
+        "rivals = [R().fit(X, y).score(X, y) > 0.8 for R in (b.CBAClassifier, b.CN2Classifier, b.IDSClassifier)]\n"
+        "print(clf.score(X, y) > 0.8, rivals)\n"
         "try:\n"
         "    clf.explain(X)\n"
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    assert said.splitlines() == ["True", "a data frame as the answer needs pandas or polars; install one of them"]
+    assert said.splitlines() == [
+        "True [True, True, True]",
+        "a data frame as the answer needs pandas or polars; install one of them",
+    ]

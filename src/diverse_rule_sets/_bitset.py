@@ -206,3 +206,22 @@ def all_set(rows: Words, lists: Lists, columns: Integers) -> Flags:
     out = np.empty(columns.size, np.bool_)
     _kernels().all_set(rows, lists.starts, lists.members, columns, out)
     return out
+
+
+def claim(rows: Words, lists: Lists, masks: Words, own: Integers, left: Words) -> tuple[Flags, Words]:
+    """Let lists, in order, claim bits that are left: the AND of their rows, if part of it lies under their own mask.
+
+    Parameters
+    ----------
+    rows, masks : arrays (n_rows, n_words) and (n_masks, n_words)
+    lists : Lists of row numbers
+    own : the number of each list's mask
+    left : the bits that are there to be claimed
+
+    Returns
+    -------
+    which lists claimed bits, and the bits that are still left
+    """
+    out, left = np.empty(lists.size, np.bool_), left.copy()
+    _kernels().claim(rows, lists.starts, lists.members, masks, own, left, out)
+    return out, left

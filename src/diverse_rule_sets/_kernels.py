@@ -106,3 +106,27 @@ def all_set(rows, starts, members, columns, out):  # type: ignore[no-untyped-def
                 held = False
                 break
         out[j] = held
+
+
+@_kernel
+def claim(rows, starts, members, masks, own, left, out):  # type: ignore[no-untyped-def]
+    """Let lists, in order, take the bits of their AND out of ``left`` if one lies under their own mask; say which."""
+    for j in range(starts.shape[0] - 1):
+        mask = masks[own[j]]
+        found = False
+        for w in range(left.shape[0]):
+            both = left[w] & mask[w]
+            if both:
+                for i in range(starts[j], starts[j + 1]):
+                    both &= rows[members[i], w]
+                if both:
+                    found = True
+                    break
+        if found:
+            for w in range(left.shape[0]):
+                both = left[w]
+                if both:
+                    for i in range(starts[j], starts[j + 1]):
+                        both &= rows[members[i], w]
+                    left[w] ^= both
+        out[j] = found

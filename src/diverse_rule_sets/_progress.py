@@ -20,12 +20,16 @@ class Progress:
 
     def report(self, stage: str, n_rules: int, coverage: float) -> None:
         """Say which stage runs, how many rules there are, and the share of records that they cover."""
+        self.say(f"{stage}: {n_rules} rules cover {coverage:.1%} of the records")
+
+    def say(self, words: str) -> None:
+        """Say how far it is, unless the last word was a moment ago."""
         now = time.monotonic()
         live = sys.stderr.isatty() and self._level == 1
         if self._level == 0 or (self._level == 1 and now - self._last < (0.1 if live else 1.0)):
             return
         self._last = now
-        line = f"{stage}: {n_rules} rules cover {coverage:.1%} of the records, {now - self._start:.1f} s"
+        line = f"{words}, {now - self._start:.1f} s"
         self._write(f"\r{line:<72}" if live else f"{line}\n", open_line=live)
 
     def close(self, summary: str) -> None:

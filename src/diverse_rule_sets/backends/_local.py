@@ -29,6 +29,12 @@ class LocalBackend:
         self.n_threads = n_threads
         self.class_masks = np.stack([_bitset.pack(y == label) for label in range(n_classes)])
 
+    def taken(self, records: Integers) -> LocalBackend:
+        """Return the same of some of the records only; all items stay, some perhaps empty."""
+        rows = [_bitset.pack(_bitset.unpack(row, self.n_records)[records]) for row in self.rows]
+        packed = np.array(rows, np.uint64).reshape(self.n_items, _bitset.n_words(records.size))
+        return LocalBackend(packed, self.y[records], self.n_classes, self.n_threads)
+
     @property
     def n_records(self) -> int:
         """How many records there are."""
@@ -97,7 +103,7 @@ class LocalBackend:
         Returns an array (n_classes + 1, n_bodies, n_items + 1), whose last entries are of the bodies themselves.
         """
         by_class = self._by_class
-        covers = np.array([by_class.cover(body) for body in bodies]).reshape(len(bodies), by_class.n_words)
+        covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
         out[:-1] = _bitset.count_segments(by_class.rows, covers, by_class.starts, self.n_threads)
         whole = np.array([0, by_class.n_words])
@@ -155,9 +161,16 @@ class _ByClass:
     def n_words(self) -> int:
         return int(self.starts[-1])
 
-    def cover(self, body: tuple[int, ...]) -> Words:
-        """Return which records a body covers."""
-        return np.bitwise_and.reduce(self.rows[list(body) or [-1]], axis=0)
+    def covers(self, bodies: Sequence[tuple[int, ...]]) -> Words:
+        """Return which records each body covers; bodies of one length are worked on together."""
+        out = np.empty((len(bodies), self.n_words), np.uint64)
+        by_length: dict[int, list[int]] = {}
+        for place, body in enumerate(bodies):
+            by_length.setdefault(len(body), []).append(place)
+        for length, places in by_length.items():
+            items = np.array([bodies[place] for place in places]) if length else np.full((len(places), 1), -1)
+            out[places] = np.bitwise_and.reduce(self.rows[items], axis=1)
+        return out
 
     def arranged_marks(self, marked: Words) -> Words:
         """Return the same of a row that is asked for many times in a row."""

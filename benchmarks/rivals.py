@@ -1,0 +1,213 @@
+"""The rivals beside independent implementations, in one run: Orange's CN2 and mlxtend's frequent itemsets.
+
+    python benchmarks/rivals.py --data FOLDER [--repeats 3] [--record FILE]
+
+Needs Orange3 and mlxtend beside this package (``pip install orange3 mlxtend``; large, so best in an environment of its
+own). For each of the paper's tables, cut into five bins of equal width:
+
+- CN2, beam 10, at least 15 records of the class, up to 5 conditions, conditions ``column = bin`` only: seconds of a fit
+  (best of the repeats), rules, rules in common, share of equal predictions on a held-out fifth;
+- frequent bodies of up to 4 conditions at support .1: seconds of mlxtend's FP-growth and of our own bits, which must
+  list the same (ours leaves out bodies that cover no fewer records than a shorter one; it is told not to here);
+- IDS with at least 1,000 candidates: seconds.
+
+``--record`` writes small tables with the rules that Orange finds on them, for the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from _paper import parser, tables
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import train_test_split
+
+from diverse_rule_sets.baselines import CN2Classifier, IDSClassifier
+
+
+def binned(X, n_bins=5):
+    """Return columns as integer codes of bins or categories, and their names."""
+    frame = pd.DataFrame(X)
+    codes = {}
+    for name in frame:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column):
+            column = pd.cut(column, n_bins, labels=False)
+        codes[str(name)] = pd.factorize(column, sort=True)[0]
+    return pd.DataFrame(codes)
+
+
+def orange_cn2(codes, labels, beam_width=10, min_covered=15, longest=5):
+    """Fit Orange's CN2 on codes; return the seconds, the rules as [[[column, code], ...], label], and the model."""
+    from Orange.classification import CN2UnorderedLearner
+    from Orange.data import DiscreteVariable, Domain, Table
+
+    columns = [DiscreteVariable(name, [str(v) for v in range(codes[name].max() + 1)]) for name in codes]
+    domain = Domain(columns, DiscreteVariable("class", [str(v) for v in range(labels.max() + 1)]))
+    table = Table.from_numpy(domain, codes.to_numpy(float), labels.astype(float))
+    learner = CN2UnorderedLearner(restrict_equality=True)
+    learner.rule_finder.search_algorithm.beam_width = beam_width
+    learner.rule_finder.general_validator.min_covered_examples = min_covered
+    learner.rule_finder.general_validator.max_rule_length = longest
+    start = time.perf_counter()
+    model = learner(table)
+    seconds = time.perf_counter() - start
+    named = list(codes)
+    rules = [
+        [sorted([named[s.column], int(s.value)] for s in rule.selectors), int(rule.target_class)]
+        for rule in model.rule_list[:-1]
+        if rule.selectors  # an empty rule covers everything, and is ignored when predicting
+    ]
+    return seconds, rules, model
+
+
+def compared(name, codes, labels, repeats):
+    """Print one line of the CN2 table."""
+    train, test = train_test_split(np.arange(len(labels)), test_size=0.2, stratify=labels, random_state=0)
+    inside = codes.iloc[train]
+    words = codes.astype(str)
+    ours = CN2Classifier.as_in_paper(max_rules=None)
+    ours.fit(words.iloc[train], labels[train])  # compiles
+    times, theirs = [], []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        ours.fit(words.iloc[train], labels[train])
+        times.append(time.perf_counter() - start)
+        seconds, rules, model = orange_cn2(inside, labels[train])
+        theirs.append(seconds)
+    found = [[sorted([c.column, int(c.value)] for c in rule.conditions), rule.label] for rule in ours.rule_set_]
+    said = np.argmax(model.predict(codes.iloc[test].to_numpy(float)), axis=1)
+    equal = (ours.predict(words.iloc[test]) == said).mean()
+    shared = sum(rule in rules for rule in found)
+    ratio = min(theirs) / min(times)
+    print(
+        f"| {name} | {min(theirs):.2f} | {min(times):.3f} | {ratio:.0f} | {len(rules)} | {len(found)} | {shared} | "
+        f"{equal:.1%} |",
+        flush=True,
+    )
+
+
+def mined(name, codes, labels):
+    """Print one line of the mining table."""
+    from mlxtend.frequent_patterns import fpgrowth
+
+    from diverse_rule_sets._labels import encode_labels
+    from diverse_rule_sets._tables import as_table
+    from diverse_rule_sets.backends import LocalBackend
+    from diverse_rule_sets.baselines._mining import frequent_bodies
+    from diverse_rule_sets.cutting import Target
+    from diverse_rule_sets.encoding import Cutting, encode
+
+    words = codes.astype(str)
+    one_hot = pd.get_dummies(words)
+    start = time.perf_counter()
+    theirs = fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True)
+    their_seconds = time.perf_counter() - start
+    table = as_table(words)
+    classes, y = encode_labels(labels, len(labels))
+    encoding = encode(table, Cutting("uniform", 5), Target(y, np.ones(classes.size)))
+    backend = LocalBackend(encoding.rows, y, classes.size)
+    needed = int(np.ceil(0.1 * len(y)))
+
+    def ours(shorter):
+        start = time.perf_counter()
+        found = frequent_bodies(
+            backend, encoding.columns, lambda c: c.sum(axis=1) >= needed, 4, 10**7, same_cover=not shorter
+        )
+        return time.perf_counter() - start, found
+
+    ours(True)
+    seconds, found = ours(False)
+    fewer_seconds, fewer = ours(True)
+    conditions = encoding.conditions
+    ours_named = {frozenset(f"{conditions[i].column}_{conditions[i].value}" for i in b) for b in found.bodies.tuples()}
+    varying = {name for name in one_hot if not one_hot[name].all()}
+    theirs_named = {frozenset(s) for s in theirs["itemsets"] if set(s) <= varying}
+    same = "yes" if ours_named == theirs_named else "NO"
+    print(
+        f"| {name} | {len(theirs_named):,} | {same} | {their_seconds:.2f} | {seconds:.3f} | "
+        f"{their_seconds / seconds:.0f} | {fewer.bodies.size:,} | {fewer_seconds:.3f} |",
+        flush=True,
+    )
+
+
+def searched(name, codes, labels):
+    """Print one line of the IDS table."""
+    words = codes.astype(str)
+    for longest in (2, 3, 4):
+        clf = IDSClassifier(min_support=0.1, max_conditions=longest, max_candidates=20_000)
+        try:
+            clf.fit(words, labels)
+        except ValueError:
+            break
+        start = time.perf_counter()
+        clf.fit(words, labels)
+        seconds = time.perf_counter() - start
+        start = time.perf_counter()
+        clf.set_params(weights="tuned", random_state=0).fit(words, labels)
+        tuned = time.perf_counter() - start
+        print(f"| {name} | {longest} | {clf.n_candidates_:,} | {seconds:.2f} | {tuned:.2f} |", flush=True)
+        if clf.n_candidates_ > 10_000:
+            break
+
+
+def record(path):
+    """Write small tables, settings, and the rules that Orange finds."""
+    cases = []
+    rng = np.random.default_rng(0)
+    for seed in range(12):
+        n = 40 + 10 * seed
+        values = rng.integers(0, 2 + seed % 3, (n, 5))
+        noise = rng.random(n) < 0.3
+        labels = np.where(noise, rng.integers(0, 3, n), (values[:, 0] + values[:, 1] * values[:, 2]) % 3)
+        cases.append((f"random {seed}", pd.DataFrame(values, columns=list("abcde")), labels, 1 + seed % 4))
+    for name, load in (("iris", load_iris), ("wine", load_wine)):
+        bunch = load(as_frame=True)
+        cases.append((name, binned(bunch.data), bunch.target.to_numpy(), 5))
+    kept = []
+    for name, codes, labels, min_covered in cases:
+        settings = {"beam_width": 4, "min_covered": min_covered, "longest": 3}
+        _, rules, _ = orange_cn2(codes, labels, **settings)
+        kept.append(
+            {
+                "name": name,
+                "columns": list(codes),
+                "records": codes.astype(str).to_numpy().tolist(),
+                "labels": labels.tolist(),
+                "settings": settings,
+                "rules": [[[[column, str(code)] for column, code in body], label] for body, label in rules],
+            }
+        )
+    lines = ",\n".join(json.dumps(case) for case in kept)
+    Path(path).write_text(f"[\n{lines}\n]\n", encoding="utf8")
+
+
+def main():
+    arguments = parser(__doc__)
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--record", help="write Orange's rules on small tables there, and nothing else")
+    options = arguments.parse_args()
+    if options.record:
+        record(options.record)
+        return
+    cut = {name: (binned(X), np.unique(y, return_inverse=True)[1]) for name, (X, y) in tables(options.data).items()}
+    print("| CN2 | Orange, s | here, s | ratio | Orange's rules | ours | in common | equal predictions |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, (codes, labels) in cut.items():
+        compared(name, codes, labels, options.repeats)
+    print("\n| mining | bodies | same | mlxtend, s | here, s | ratio | without repeats | s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, (codes, labels) in cut.items():
+        mined(name, codes, labels)
+    print("\n| IDS | conditions up to | candidates | s | tuned, s |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, (codes, labels) in cut.items():
+        searched(name, codes, labels)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The objective of interpretable decision sets (Lakkaraju, Bach and Leskovec, KDD 2016), kept up to date on bits.
+
+A *candidate* is a body with a label, every body with every label; a *choice* is an array (n_bodies, n_classes) that
+says which candidates are in the set.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets import _bitset
+from diverse_rule_sets._bitset import Flags, Integers, Lists, Words
+from diverse_rule_sets.backends import LocalBackend
+
+Floats = NDArray[np.float64]
+N_TERMS = 7
+
+
+class Pool:
+    """Candidates, what they cover, and how their bodies overlap.
+
+    Parameters
+    ----------
+    backend : the records
+    bodies : the bodies
+    class_counts : records of each class under each body
+    lengths : conditions of each body
+    """
+
+    def __init__(self, backend: LocalBackend, bodies: Lists, class_counts: Integers, lengths: Integers) -> None:
+        self.backend = backend
+        self.bodies = bodies
+        self.correct = class_counts
+        self.incorrect = class_counts.sum(axis=1, keepdims=True) - class_counts
+        self.lengths = lengths
+        covers = [backend.cover(bodies.one(b)) for b in range(bodies.size)]
+        self.covers: Words = np.array(covers, np.uint64).reshape(bodies.size, backend.rows.shape[1])
+        self.singles = Lists(np.arange(bodies.size + 1), np.arange(bodies.size, dtype=np.int32))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many bodies and classes there are."""
+        return self.correct.shape[0], self.correct.shape[1]
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates there are: |S| of the paper."""
+        return self.correct.size
+
+    @cached_property
+    def overlaps(self) -> Floats:
+        """Records that each two bodies share: whole numbers, as floats because products of those are fast."""
+        shared = _bitset.count(self.covers, self.singles, self.covers, self.backend.n_threads)
+        return shared.astype(np.float64)
+
+    def terms(self, choice: Flags) -> Floats:
+        """Return the seven terms f1 to f7 of a choice (Eq. 1 to 7 of the paper), each to be made large."""
+        n, size, longest = self.backend.n_records, self.n_candidates, int(self.lengths.max(initial=0))
+        chosen = choice.astype(np.float64)
+        shared = chosen.T @ self.overlaps @ chosen  # between classes; each pair of one class is in it twice
+        alone = np.einsum("bc,b->", chosen, np.diagonal(self.overlaps))
+        same = (np.trace(shared) - alone) / 2
+        different = (shared.sum() - np.trace(shared)) / 2
+        return np.array(
+            [
+                size - choice.sum(),
+                longest * size - (choice.sum(axis=1) * self.lengths).sum(),
+                n * size**2 - same,
+                n * size**2 - different,
+                choice.any(axis=0).sum(),
+                n * size - self.incorrect[choice].sum(),
+                (self.times(choice) > 0).sum(),
+            ],
+            np.float64,
+        )
+
+    def value(self, choice: Flags, weights: Floats) -> float:
+        """Return the weighted sum of the terms."""
+        return float(self.terms(choice) @ weights)
+
+    @cached_property
+    def _by_class(self) -> list[tuple[Integers, NDArray[np.float32]]]:
+        """The records of each class, and for each body which of them it covers."""
+        parts = []
+        for label in range(self.shape[1]):
+            records = np.flatnonzero(self.backend.y == label)
+            flags = [_bitset.unpack(cover, self.backend.n_records)[records] for cover in self.covers]
+            parts.append((records, np.array(flags, np.float32).reshape(self.shape[0], records.size)))
+        return parts
+
+    def times(self, choice: Flags) -> Integers:
+        """Count for each record the chosen candidates that cover it and name its class."""
+        times = np.zeros(self.backend.n_records, np.int64)
+        for label, (records, flags) in enumerate(self._by_class):
+            times[records] = choice[:, label].astype(np.float32) @ flags
+        return times
+
+    def rightly(self, among: Flags) -> Integers:
+        """Count for each candidate the records among those flagged that it covers and whose class it names."""
+        masks = self.backend.class_masks & _bitset.pack(among)
+        return _bitset.count(self.covers, self.singles, masks, self.backend.n_threads)
+
+
+class Chosen:
+    """A choice that grows and shrinks, and what every candidate would add to it.
+
+    Parameters
+    ----------
+    pool : the candidates
+    weights : the weights of the seven terms
+    choice : where to begin
+    """
+
+    def __init__(self, pool: Pool, weights: Floats, choice: Flags) -> None:
+        self._pool = pool
+        self._weights = weights
+        self.choice = choice.copy()
+        self._overlap = pool.overlaps @ choice.astype(np.float64)  # of each body with the chosen ones of each class
+        self._times = pool.times(choice)
+        self._never = pool.rightly(self._times == 0)
+
+    def gains(self) -> Floats:
+        """Return what each candidate adds to the value of the choice without it: the marginal of each."""
+        w, pool, choice = self._weights, self._pool, self.choice
+        own = choice * np.diagonal(pool.overlaps)[:, None]
+        same = self._overlap - own
+        different = self._overlap.sum(axis=1, keepdims=True) - self._overlap
+        absent = choice.sum(axis=0) - choice == 0
+        covered = np.where(choice, pool.rightly(self._times == 1), self._never) if choice.any() else self._never
+        return np.asarray(
+            w[4] * absent
+            + w[6] * covered
+            - w[0]
+            - w[1] * pool.lengths[:, None]
+            - w[2] * same
+            - w[3] * different
+            - w[5] * pool.incorrect
+        )
+
+    def flip(self, body: int, label: int) -> None:
+        """Put a candidate in, or take it out."""
+        sign = -1 if self.choice[body, label] else 1
+        self.choice[body, label] = sign > 0
+        self._overlap[:, label] += sign * self._pool.overlaps[body]
+        covered = self._pool.covers[body] & self._pool.backend.class_masks[label]
+        self._times += sign * _bitset.unpack(covered, self._times.size)
+        self._never = self._pool.rightly(self._times == 0)

@@ -1,0 +1,123 @@
+"""What all rivals promise alike."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+import diverse_rule_sets
+from diverse_rule_sets import RuleSet, baselines, metrics
+from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
+
+RIVALS = [CBAClassifier, CN2Classifier, IDSClassifier]
+rivals = pytest.mark.parametrize("Rival", RIVALS)
+iris = load_iris(as_frame=True)
+
+
+def test_the_public_names():
+    assert baselines.__all__ == ["CBAClassifier", "CN2Classifier", "IDSClassifier"]
+    assert diverse_rule_sets.baselines is baselines
+
+
+@rivals
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_every_check_of_scikit_learn_passes(Rival):
+    results = check_estimator(Rival(), on_fail=None)
+    assert len(results) > 50
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+@rivals
+def test_it_learns(Rival):
+    assert cross_val_score(Rival(), iris.data, iris.target, cv=5).mean() > 0.9
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    assert cross_val_score(Rival(max_conditions=2), X, y, cv=3).mean() > 0.85
+
+
+@rivals
+def test_grid_search_clone_and_pickle(Rival):
+    grid = GridSearchCV(Rival(), {"max_rules": [0, 20]}, cv=3).fit(iris.data, iris.target)
+    assert grid.best_params_ == {"max_rules": 20}
+    clf = grid.best_estimator_
+    assert clone(clf).get_params() == clf.get_params()
+    assert pickle.loads(pickle.dumps(clf)).rule_set_ == clf.rule_set_
+
+
+@rivals
+def test_tables_of_any_kind_give_the_same_rules(Rival, mixed):
+    frame, y = mixed
+    clf = Rival().fit(frame, y)
+    other = Rival(n_jobs=2).fit(pl.from_pandas(frame), y)
+    assert isinstance(clf.rule_set_, RuleSet)
+    assert len(clf.rule_set_) >= 2
+    assert other.rule_set_ == clf.rule_set_
+    assert other.predict(pl.from_pandas(frame)).tolist() == clf.predict(frame).tolist()
+    for conditions in ("bins", "thresholds"):
+        for binning in ("uniform", "quantile", "supervised"):
+            odd = Rival(conditions=conditions, binning=binning, n_bins=3, max_conditions=2).fit(frame, y)
+            assert (odd.predict(frame) == y).mean() > 0.5
+
+
+@rivals
+def test_rules_explain_and_are_measured_like_all_others(Rival):
+    clf = Rival().fit(iris.data, iris.target_names[iris.target])
+    told = clf.explain(iris.data)
+    assert told["label"].tolist() == clf.predict(iris.data).tolist()
+    assert told["fired"].map(len).to_numpy().tolist() == clf.rule_set_.fires(iris.data).sum(axis=1).tolist()
+    assert 0 < metrics.coverage(clf.rule_set_, iris.data) <= 1
+    assert 1 <= metrics.mean_conditions(clf.rule_set_) <= 3
+    assert "OTHERWISE" in str(clf.rule_set_)
+    probabilities = clf.predict_proba(iris.data)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert clf.classes_[np.argmax(probabilities, axis=1)].tolist() == clf.predict(iris.data).tolist()
+
+
+@rivals
+def test_nothing_to_tell_apart_gives_no_rules(Rival):
+    one_class = Rival().fit(iris.data, ["a"] * 150)
+    assert one_class.predict(iris.data[:3]).tolist() == ["a"] * 3
+    same = Rival().fit(pd.DataFrame({"a": [1.0] * 20}), [0, 1] * 10)
+    assert len(same.rule_set_) == 0
+    assert same.predict(pd.DataFrame({"a": [1.0]})).tolist() == [0]
+    noise = Rival().fit(pd.DataFrame({"a": [np.nan, "x"] * 10}), ["u"] * 19 + ["v"])
+    assert noise.predict(pd.DataFrame({"a": ["x", None, "new"]})).tolist() == ["u"] * 3
+
+
+@rivals
+def test_the_configuration_of_the_paper(Rival):
+    wanted = {
+        CBAClassifier: {"min_support": 0.1, "min_confidence": 0.3, "max_rules": 100, "max_conditions": None},
+        CN2Classifier: {"beam_width": 10, "min_covered": 15, "max_rules": 100, "max_conditions": 5, "significance": 1},
+        IDSClassifier: {"weights": "tuned", "epsilon": 0.05, "min_support": 0.1, "search": "deterministic"},
+    }[Rival]
+    shared = {"conditions": "bins", "binning": "uniform", "n_bins": 5}
+    parameters = Rival.as_in_paper().get_params()
+    assert {name: parameters[name] for name in wanted | shared} == wanted | shared
+    assert Rival.as_in_paper(n_bins=3).n_bins == 3
+
+
+@rivals
+def test_progress_is_told_and_silence_is_kept(Rival, capfd):
+    Rival().fit(iris.data, iris.target)
+    assert capfd.readouterr() == ("", "")
+    Rival(verbose=2).fit(iris.data, iris.target)
+    told = capfd.readouterr().err
+    assert told.splitlines()[-1].startswith(f"{len(Rival().fit(iris.data, iris.target).rule_set_)} rules cover ")
+    assert len(told.splitlines()) >= 3
+
+
+@rivals
+def test_a_fit_that_fails_changes_nothing(Rival):
+    clf = Rival().fit(iris.data, iris.target)
+    before = clf.rule_set_
+    clf.set_params(max_rules=-1)
+    with pytest.raises(ValueError, match="max_rules must be an integer at least 0, got -1"):
+        clf.fit(iris.data, iris.target)
+    assert clf.rule_set_ is before

@@ -1,0 +1,186 @@
+import itertools
+
+import numpy as np
+import pytest
+
+import naive
+from diverse_rule_sets._bitset import Lists
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.baselines import IDSClassifier
+from diverse_rule_sets.baselines._ids import deterministic_search, set_aside, smooth_search
+from diverse_rule_sets.baselines._objective import Chosen, Pool
+from small import as_records, named, rules_of, table_of_letters
+
+
+def pool_of(seed, n_bodies, n=25, n_classes=2):
+    """A pool of some bodies of a small table, and what the oracle needs: candidates, records, labels."""
+    X, y = table_of_letters(seed, n_columns=4, n=n, n_classes=n_classes)
+    records, _ = as_records(X)
+    items = sorted(set().union(*records))
+    rows = np.array([[item in record for record in records] for item in items])
+    rng = np.random.default_rng(seed)
+    every = [body for size in (1, 2, 3) for body in itertools.combinations(items, size) if naive.cover(body, records)]
+    bodies = [every[j] for j in sorted(rng.choice(len(every), n_bodies, replace=False))]
+    backend = LocalBackend(np.array([pack(row) for row in rows]), y, n_classes)
+    lists = Lists.of(bodies)
+    pool = Pool(backend, lists, backend.class_counts_of(lists), np.array([len(body) for body in bodies]))
+    return pool, [(body, label) for body in bodies for label in range(n_classes)], records, y.tolist()
+
+
+def pack(flags):
+    octets = np.packbits(flags, bitorder="little")
+    return np.concatenate([octets, np.zeros(-octets.size % 8, np.uint8)]).view(np.uint64)
+
+
+def chosen_of(choice, candidates):
+    return [rule for rule, is_in in zip(candidates, choice.reshape(-1), strict=True) if is_in]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_seven_terms_are_those_of_the_oracle(seed):
+    pool, candidates, records, y = pool_of(seed, 12, n_classes=2 + seed % 2)
+    rng = np.random.default_rng(seed)
+    for share in (0.0, 0.1, 0.5, 1.0):
+        choice = rng.random(pool.shape) < share
+        ref = naive.ids_terms(chosen_of(choice, candidates), candidates, records, y)
+        assert pool.terms(choice).tolist() == ref
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gains_are_kept_up_to_date_while_rules_come_and_go(seed):
+    pool, candidates, records, y = pool_of(seed, 8, n_classes=2 + seed % 2)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 20, 7).astype(float)
+    chosen = Chosen(pool, weights, rng.random(pool.shape) < 0.2)
+    for _ in range(6):
+        chosen.flip(int(rng.integers(pool.shape[0])), int(rng.integers(pool.shape[1])))
+        gains = chosen.gains()
+        for b, c in np.ndindex(pool.shape):
+            with_it, without = chosen.choice.copy(), chosen.choice.copy()
+            with_it[b, c], without[b, c] = True, False
+            ref = [
+                naive.ids_value(chosen_of(s, candidates), candidates, records, y, weights) for s in (with_it, without)
+            ]
+            assert gains[b, c] == pytest.approx(ref[0] - ref[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_deterministic_search_is_that_of_the_oracle(seed):
+    pool, candidates, records, y = pool_of(seed, 7)
+    weights = np.random.default_rng(seed).choice([0.5, 1, 7, 30], 7)
+    for epsilon in (0.05, 1e-4):
+        ref = naive.ids_local_search(candidates, records, y, weights, epsilon)
+        got = set(chosen_of(deterministic_search(pool, weights, epsilon), candidates))
+        value = [naive.ids_value(sorted(s), candidates, records, y, weights) for s in (ref, got)]
+        assert got == ref or value[0] == pytest.approx(value[1], rel=1e-12)  # ties
+
+
+def without_constants(chosen, candidates, records, y, weights):
+    """The value less what the additive constants give to every set: how good a set is beside the empty one."""
+    empty = naive.ids_value([], candidates, records, y, weights)
+    return naive.ids_value(chosen, candidates, records, y, weights) - empty
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_deterministic_search_never_ends_below_a_third_of_the_best(seed):
+    """That much is proved; beside the empty set, where the constants do not help, it is nearly always the best."""
+    pool, candidates, records, y = pool_of(seed, 5)
+    weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
+    sets = [s for size in range(len(candidates) + 1) for s in itertools.combinations(candidates, size)]
+    best = max(sets, key=lambda s: naive.ids_value(s, candidates, records, y, weights))
+    got = chosen_of(deterministic_search(pool, weights, 0.001), candidates)
+    value, top = (naive.ids_value(s, candidates, records, y, weights) for s in (got, best))
+    assert top / 3 <= value <= top
+    gain, most = (without_constants(s, candidates, records, y, weights) for s in (got, best))
+    assert gain >= most / 3 or most <= 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_smooth_search_ends_with_two_fifths_of_the_best(seed):
+    pool, candidates, records, y = pool_of(seed, 4)
+    weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
+    sets = [s for size in range(len(candidates) + 1) for s in itertools.combinations(candidates, size)]
+    top = max(naive.ids_value(s, candidates, records, y, weights) for s in sets)
+    choice = smooth_search(pool, weights, np.random.default_rng(seed))
+    assert naive.ids_value(chosen_of(choice, candidates), candidates, records, y, weights) >= 0.4 * top
+
+
+def test_with_equal_weights_the_smooth_search_draws_a_third_of_all_candidates():
+    X, y = table_of_letters(0, n=200)
+    clf = IDSClassifier(search="smooth", random_state=0).fit(X, y)
+    assert len(clf.rule_set_) / clf.n_candidates_ == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_candidates_are_the_frequent_bodies_with_every_label():
+    X, y = table_of_letters(4, n=60)
+    records, conditions = as_records(X)
+    clf = IDSClassifier(min_support=0.1, max_conditions=2).fit(X, y)
+    bodies = [body for body in naive.frequent(records, y.tolist(), lambda inside: len(inside) >= 6) if len(body) <= 2]
+    assert clf.n_candidates_ == 3 * len(bodies)
+    candidates = [(body, label) for body in bodies for label in range(3)]
+    chosen = [rule for rule in candidates if named([rule], conditions)[0] in rules_of(clf)]
+    assert len(chosen) == len(clf.rule_set_) > 1
+    assert clf.terms_.tolist() == naive.ids_terms(chosen, candidates, records, y.tolist())
+    assert clf.objective_ == clf.terms_.sum()
+
+
+def test_rules_stand_by_f1_and_the_highest_speaks():
+    X, y = table_of_letters(5, n=300)
+    clf = IDSClassifier(weights=(1, 1, 0, 0, 1, 1, 10)).fit(X, y)
+    f1 = [
+        2 * (rule.covers(X) & (y == rule.label)).sum() / (rule.n_covered + (y == rule.label).sum())
+        for rule in clf.rule_set_
+    ]
+    assert len(f1) > 5
+    assert f1 == sorted(f1, reverse=True)
+    fired = clf.rule_set_.fires(X)
+    assert (fired.sum(axis=1) > 1).any()
+    labels = np.array([rule.label for rule in clf.rule_set_])
+    covered = fired.any(axis=1)
+    assert (clf.predict(X)[covered] == labels[np.argmax(fired, axis=1)][covered]).all()
+    assert rules_of(IDSClassifier(weights=(1, 1, 0, 0, 1, 1, 10), max_rules=3).fit(X, y)) == rules_of(clf)[:3]
+
+
+def test_tuned_weights_come_from_the_grid_and_the_seed():
+    X, y = table_of_letters(6, n=200)
+    clf = IDSClassifier(weights="tuned", random_state=3).fit(X, y)
+    assert set(clf.weights_) <= {1, 10, 100, 500, 1000}
+    again = IDSClassifier(weights="tuned", random_state=3).fit(X, y)
+    assert again.weights_.tolist() == clf.weights_.tolist()
+    assert rules_of(again) == rules_of(clf)
+    given = IDSClassifier(weights=clf.weights_).fit(X, y)
+    assert rules_of(given) == rules_of(clf)
+
+
+def test_a_fifth_of_each_class_is_set_aside():
+    y = np.repeat([0, 1, 2, 3], [100, 10, 2, 1])
+    flags = set_aside(y, np.random.default_rng(0))
+    assert np.bincount(y[flags], minlength=4).tolist() == [20, 2, 1, 0]
+
+
+def test_too_many_candidates_are_refused_with_advice():
+    X, y = table_of_letters(0, n=100)
+    with pytest.raises(
+        ValueError, match=r"more than max_candidates=20 bodies reach min_support=0.05; raise min_support"
+    ):
+        IDSClassifier(max_candidates=20).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"weights": "best"}, "weights must be one of 'tuned', or 7 numbers, got 'best'"),
+        ({"weights": (1, 2)}, r"weights must be 'tuned' or 7 numbers, got \(1, 2\)"),
+        ({"weights": 3}, "weights must be 'tuned' or 7 numbers, got 3"),
+        ({"weights": (1, 1, 1, -1, 1, 1, 1)}, r"weights\[3\] must be a number at least 0 and at most 1e\+09, got -1"),
+        ({"search": "greedy"}, "search must be one of 'deterministic', 'smooth', got 'greedy'"),
+        ({"epsilon": 0}, "epsilon must be a number above 0"),
+        ({"min_support": 0}, "min_support must be a number above 0 and at most 1, got 0"),
+        ({"max_candidates": 10**6}, "max_candidates must be an integer at least 1 and at most 20000, got 1000000"),
+        ({"random_state": "x"}, "random_state must be None, an integer"),
+    ],
+)
+def test_bad_parameters_are_named(changes, words):
+    X, y = table_of_letters(0)
+    with pytest.raises((TypeError, ValueError), match=words):
+        IDSClassifier(**changes).fit(X, y)
