@@ -297,8 +297,8 @@ def ids_value(chosen, candidates, records, y, weights):
     return sum(w * f for w, f in zip(weights, ids_terms(chosen, candidates, records, y), strict=True))
 
 
-def ids_local_search(candidates, records, y, weights, epsilon):
-    """Deterministic local search, the best step first, literally: the rules chosen, as a set."""
+def ids_local_search(candidates, records, y, weights, epsilon, first=False):
+    """Deterministic local search, literally: the rules chosen, as a set. A step is the best, or the first good one."""
 
     def value(chosen):
         return ids_value(sorted(chosen), candidates, records, y, weights)
@@ -306,12 +306,10 @@ def ids_local_search(candidates, records, y, weights, epsilon):
     chosen = {max(candidates, key=lambda rule: value({rule}))}
     while True:
         least = value(chosen) * (1 + epsilon / len(candidates) ** 2)
-        bigger = max((chosen | {rule} for rule in candidates if rule not in chosen), key=value, default=chosen)
-        smaller = max((chosen - {rule} for rule in candidates if rule in chosen), key=value, default=chosen)
-        if value(bigger) > least:
-            chosen = bigger
-        elif value(smaller) > least:
-            chosen = smaller
-        else:
+        bigger = [chosen | {rule} for rule in candidates if rule not in chosen]
+        smaller = [chosen - {rule} for rule in candidates if rule in chosen]
+        good = next(filter(None, ([s for s in sets if value(s) > least] for sets in (bigger, smaller))), [])
+        if not good:
             others = set(candidates) - chosen
             return chosen if value(chosen) >= value(others) else others
+        chosen = good[0] if first else max(good, key=value)

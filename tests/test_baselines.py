@@ -95,7 +95,13 @@ def test_the_configuration_of_the_paper(Rival):
     wanted = {
         CBAClassifier: {"min_support": 0.1, "min_confidence": 0.3, "max_rules": 100, "max_conditions": None},
         CN2Classifier: {"beam_width": 10, "min_covered": 15, "max_rules": 100, "max_conditions": 5, "significance": 1},
-        IDSClassifier: {"weights": "tuned", "epsilon": 0.05, "min_support": 0.1, "search": "deterministic"},
+        IDSClassifier: {
+            "weights": "tuned",
+            "epsilon": 0.05,
+            "min_support": 0.1,
+            "search": "deterministic",
+            "step": "first",
+        },
     }[Rival]
     shared = {"conditions": "bins", "binning": "uniform", "n_bins": 5}
     parameters = Rival.as_in_paper().get_params()

@@ -64,15 +64,16 @@ def test_gains_are_kept_up_to_date_while_rules_come_and_go(seed):
             assert gains[b, c] == pytest.approx(ref[0] - ref[1], abs=1e-6)
 
 
+@pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("seed", range(15))
-def test_the_deterministic_search_is_that_of_the_oracle(seed):
+def test_the_deterministic_search_is_that_of_the_oracle(seed, first):
     pool, candidates, records, y = pool_of(seed, 7)
     weights = np.random.default_rng(seed).choice([0.5, 1, 7, 30], 7)
     for epsilon in (0.05, 1e-4):
-        ref = naive.ids_local_search(candidates, records, y, weights, epsilon)
-        got = set(chosen_of(deterministic_search(pool, weights, epsilon), candidates))
+        ref = naive.ids_local_search(candidates, records, y, weights, epsilon, first)
+        got = set(chosen_of(deterministic_search(pool, weights, epsilon, first), candidates))
         value = [naive.ids_value(sorted(s), candidates, records, y, weights) for s in (ref, got)]
-        assert got == ref or value[0] == pytest.approx(value[1], rel=1e-12)  # ties
+        assert got == ref or (not first and value[0] == pytest.approx(value[1], rel=1e-12))  # equally good steps
 
 
 def without_constants(chosen, candidates, records, y, weights):
@@ -88,7 +89,7 @@ def test_the_deterministic_search_never_ends_below_a_third_of_the_best(seed):
     weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
     sets = [s for size in range(len(candidates) + 1) for s in itertools.combinations(candidates, size)]
     best = max(sets, key=lambda s: naive.ids_value(s, candidates, records, y, weights))
-    got = chosen_of(deterministic_search(pool, weights, 0.001), candidates)
+    got = chosen_of(deterministic_search(pool, weights, 0.001, first=seed % 2 == 0), candidates)
     value, top = (naive.ids_value(s, candidates, records, y, weights) for s in (got, best))
     assert top / 3 <= value <= top
     gain, most = (without_constants(s, candidates, records, y, weights) for s in (got, best))
@@ -174,6 +175,7 @@ def test_too_many_candidates_are_refused_with_advice():
         ({"weights": 3}, "weights must be 'tuned' or 7 numbers, got 3"),
         ({"weights": (1, 1, 1, -1, 1, 1, 1)}, r"weights\[3\] must be a number at least 0 and at most 1e\+09, got -1"),
         ({"search": "greedy"}, "search must be one of 'deterministic', 'smooth', got 'greedy'"),
+        ({"step": "worst"}, "step must be one of 'best', 'first', got 'worst'"),
         ({"epsilon": 0}, "epsilon must be a number above 0"),
         ({"min_support": 0}, "min_support must be a number above 0 and at most 1, got 0"),
         ({"max_candidates": 10**6}, "max_candidates must be an integer at least 1 and at most 20000, got 1000000"),

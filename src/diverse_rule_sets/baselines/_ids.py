@@ -44,6 +44,9 @@ class IDSClassifier(Rival):
     search : {"deterministic", "smooth"}, default="deterministic"
         How the set is found. Deterministic local search adds and drops one rule at a time while that pays. Smooth local
         search, the one its authors recommend, answers with a random set (see Notes).
+    step : {"best", "first"}, default="best"
+        Which step the deterministic search takes: the one that gains most, or the first that gains enough, in the order
+        of candidates (short bodies come first).
     epsilon : float, default=0.001
         A step of the deterministic search must gain more than ``epsilon / n**2`` of the value, for n candidates.
     min_support : float, default=0.05
@@ -92,10 +95,10 @@ class IDSClassifier(Rival):
     fifths.
 
     *Left open, and settled:* overlap is summed over pairs of different rules, as in the authors' program (the paper's
-    sum would also count each rule with itself). A step of the deterministic search takes the candidate that gains
-    most, not the first that gains enough. Of bodies that cover the same records, one made from the other, the shorter
-    is a candidate. The default label is the likeliest among training records that no rule covers. In the authors'
-    program ``epsilon`` is 0.05.
+    sum would also count each rule with itself). A step of the deterministic search takes the candidate that gains most;
+    in the authors' program it is the first that gains enough, and ``epsilon`` is 0.05. Of bodies that cover the same
+    records, one made from the other, the shorter is a candidate. The default label is the likeliest among training
+    records that no rule covers.
 
     *What the guarantees are worth:* the constants are of the order of records times candidates squared, far above what
     any rule can add. Even the empty set has nearly all of the best value, and a third of it is no promise. With all
@@ -117,6 +120,7 @@ class IDSClassifier(Rival):
     _conflict: ClassVar[str] = "f1"
     _paper: ClassVar[dict[str, Any]] = {
         "weights": "tuned",
+        "step": "first",
         "epsilon": 0.05,
         "min_support": 0.1,
         "binning": "uniform",
@@ -128,6 +132,7 @@ class IDSClassifier(Rival):
         *,
         weights: Any = (1, 1, 1, 1, 1, 1, 1),
         search: str = "deterministic",
+        step: str = "best",
         epsilon: float = 0.001,
         min_support: float = 0.05,
         max_rules: int | None = None,
@@ -142,6 +147,7 @@ class IDSClassifier(Rival):
     ) -> None:
         self.weights = weights
         self.search = search
+        self.step = step
         self.epsilon = epsilon
         self.min_support = min_support
         self.max_rules = max_rules
@@ -157,6 +163,7 @@ class IDSClassifier(Rival):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("search", self.search, ("deterministic", "smooth"))
+        check_choice("step", self.step, ("best", "first"))
         check_number("epsilon", self.epsilon, numbers.Real, low=0, high=1e9, open_low=True)
         check_number("min_support", self.min_support, numbers.Real, low=0, high=1, open_low=True)
         check_number("max_candidates", self.max_candidates, numbers.Integral, low=1, high=20_000)
@@ -195,7 +202,7 @@ class IDSClassifier(Rival):
             return np.zeros(pool.shape, np.bool_)
         if self.search == "smooth":
             return smooth_search(pool, weights, rng, say)
-        return deterministic_search(pool, weights, float(self.epsilon), say)
+        return deterministic_search(pool, weights, float(self.epsilon), self.step == "first", say)
 
     def _weights(self, pool: Pool, rng: np.random.Generator, progress: Progress) -> Floats:
         """Return the weights given, or find them by coordinate search on records set aside."""
@@ -216,8 +223,13 @@ class IDSClassifier(Rival):
         return weights
 
 
-def deterministic_search(pool: Pool, weights: Floats, epsilon: float, say: Say = lambda _: None) -> Flags:
-    """Begin with the best candidate; add or drop the one that gains most while that pays; or else all others."""
+def deterministic_search(
+    pool: Pool, weights: Floats, epsilon: float, first: bool = False, say: Say = lambda _: None
+) -> Flags:
+    """Begin with the best candidate; add one, or else drop one, while that gains enough; or else all others.
+
+    Of several that gain enough, ``first`` takes the first one, otherwise the one that gains most.
+    """
     chosen = Chosen(pool, weights, np.zeros(pool.shape, np.bool_))
     _flip(chosen, int(np.argmax(chosen.gains())))
     value = pool.value(chosen.choice, weights)
@@ -226,7 +238,7 @@ def deterministic_search(pool: Pool, weights: Floats, epsilon: float, say: Say =
         gains = chosen.gains()
         least = epsilon / pool.n_candidates**2 * value
         for change in (np.where(chosen.choice, -np.inf, gains), np.where(chosen.choice, -gains, -np.inf)):
-            place = int(np.argmax(change))
+            place = int(np.argmax(change > least if first else change))
             if change.flat[place] > least:
                 _flip(chosen, place)
                 value += float(change.flat[place])
