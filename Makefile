@@ -6,13 +6,15 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	if $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: demo test check bench clean help
+.PHONY: demo test check bench paper paper-quick clean help
 
 help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
 	@echo "make test   lint, types, tests"
 	@echo "make check  lint and types only"
-	@echo "make bench  speed, scaling, memory, the paper's table and the frontier (tables: set DRS_DATA)"
+	@echo "make bench  speed, scaling, memory and the frontier (tables: set DRS_DATA)"
+	@echo "make paper  the paper's tables and figures beside the print, about ten minutes (tables: DRS_DATA, or downloaded)"
+	@echo "make paper-quick  the same with two splits, about two minutes"
 	@echo "make clean  remove the virtual environment and caches"
 
 $(VENV)/.ready: pyproject.toml
@@ -36,8 +38,13 @@ test: check
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/scaling.py
-	$(BIN)/python benchmarks/paper_table.py
 	$(BIN)/python benchmarks/frontier.py
+
+paper: $(VENV)/.ready
+	$(BIN)/python -m experiments.paper
+
+paper-quick: $(VENV)/.ready
+	$(BIN)/python -m experiments.paper --quick
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

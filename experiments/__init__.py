@@ -1,0 +1,1 @@
+"""The tables and figures of "Diverse Rule Sets" (KDD 2020), made anew: ``make paper``."""
