@@ -53,12 +53,13 @@ def test_grid_search_clone_and_pickle(Rival):
 @rivals
 def test_tables_of_any_kind_give_the_same_rules(Rival, mixed):
     frame, y = mixed
+    same = pl.from_pandas(frame).with_columns(pl.col("size").cast(pl.String).cast(pl.Enum(["S", "M", "L"])))
     clf = Rival().fit(frame, y)
-    other = Rival(n_jobs=2).fit(pl.from_pandas(frame), y)
+    other = Rival(n_jobs=2).fit(same, y)  # the order of sizes is kept: ties go by it
     assert isinstance(clf.rule_set_, RuleSet)
     assert len(clf.rule_set_) >= 2
     assert other.rule_set_ == clf.rule_set_
-    assert other.predict(pl.from_pandas(frame)).tolist() == clf.predict(frame).tolist()
+    assert other.predict(same).tolist() == clf.predict(frame).tolist()
     for conditions in ("bins", "thresholds"):
         for binning in ("uniform", "quantile", "supervised"):
             odd = Rival(conditions=conditions, binning=binning, n_bins=3, max_conditions=2).fit(frame, y)
@@ -79,10 +80,24 @@ def test_rules_explain_and_are_measured_like_all_others(Rival):
     assert clf.classes_[np.argmax(probabilities, axis=1)].tolist() == clf.predict(iris.data).tolist()
 
 
+@pytest.mark.parametrize("Rival", [CBAClassifier, IDSClassifier])
+def test_an_automatic_support_is_as_low_as_the_candidates_allow(Rival):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    wide = pd.concat([X.add_prefix("a"), X.add_prefix("b"), X.add_prefix("c")], axis=1)
+    clf = Rival(max_candidates=3000).fit(wide, y)
+    assert clf.min_support_ > Rival(max_conditions=1).fit(wide, y).min_support_ == Rival._lowest
+    assert clf.score(wide, y) > 0.85
+    given = Rival(max_candidates=3000, min_support=clf.min_support_).fit(wide, y)
+    assert given.rule_set_ == clf.rule_set_
+    with pytest.raises(ValueError, match="more than max_candidates=3,000 bodies reach min_support"):
+        Rival(max_candidates=3000, min_support=clf.min_support_ / 1.5).fit(wide, y)
+
+
 @rivals
 def test_nothing_to_tell_apart_gives_no_rules(Rival):
     one_class = Rival().fit(iris.data, ["a"] * 150)
     assert one_class.predict(iris.data[:3]).tolist() == ["a"] * 3
+    assert len(one_class.rule_set_) == 0
     same = Rival().fit(pd.DataFrame({"a": [1.0] * 20}), [0, 1] * 10)
     assert len(same.rule_set_) == 0
     assert same.predict(pd.DataFrame({"a": [1.0]})).tolist() == [0]

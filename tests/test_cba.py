@@ -14,7 +14,7 @@ def test_the_classifier_is_that_of_the_literal_algorithm(seed, support, confiden
     X, y = table_of_letters(seed, n_columns=4 + seed % 2, n_values=2 + seed % 3, n_classes=2 + seed % 2)
     records, conditions = as_records(X)
     ref, default = naive.cba(records, y.tolist(), support, confidence)
-    clf = CBAClassifier(min_support=support, min_confidence=confidence).fit(X, y)
+    clf = CBAClassifier(min_support=support, min_confidence=confidence, max_conditions=None).fit(X, y)
     assert rules_of(clf) == named(ref, conditions)
     assert clf.rule_set_.default == default
 
@@ -43,9 +43,9 @@ def test_rules_have_the_support_and_confidence_asked_for():
 
 def test_limits_on_rules_and_conditions():
     X, y = table_of_letters(3, n=200)
-    whole = CBAClassifier(min_confidence=0).fit(X, y)
+    whole = CBAClassifier(min_confidence=0, max_conditions=None).fit(X, y)
     assert max(len(rule.conditions) for rule in whole.rule_set_) > 1
-    assert rules_of(CBAClassifier(min_confidence=0, max_rules=3).fit(X, y)) == rules_of(whole)[:3]
+    assert rules_of(CBAClassifier(min_confidence=0, max_conditions=None, max_rules=3).fit(X, y)) == rules_of(whole)[:3]
     assert rules_of(CBAClassifier(max_rules=0).fit(X, y)) == []
     short = CBAClassifier(min_confidence=0, max_conditions=1).fit(X, y)
     assert max(len(rule.conditions) for rule in short.rule_set_) == 1
@@ -79,11 +79,12 @@ def test_too_low_a_support_is_stopped_by_the_limit_with_advice():
     ("changes", "words"),
     [
         ({"min_support": 0}, "min_support must be a number above 0 and at most 1, got 0"),
+        ({"min_support": "low"}, "min_support must be one of 'auto', or a number above 0 and at most 1, got 'low'"),
         ({"min_support": 2}, "min_support must be a number above 0 and at most 1, got 2"),
         ({"min_confidence": "high"}, "min_confidence must be a number at least 0 and at most 1, got 'high'"),
         ({"max_rules": -1}, "max_rules must be an integer at least 0, got -1"),
         ({"max_conditions": 0}, "max_conditions must be an integer at least 1, got 0"),
-        ({"max_candidates": 0}, "max_candidates must be an integer at least 1, got 0"),
+        ({"max_candidates": 0}, r"max_candidates must be an integer at least 1 and at most 1e\+08, got 0"),
         ({"n_bins": None}, "n_bins must be an integer at least 2 and at most 1000, got None"),
         ({"conditions": "points"}, "conditions must be one of 'thresholds', 'bins', got 'points'"),
         ({"binning": "random"}, "binning must be one of"),

@@ -164,7 +164,7 @@ def test_too_many_candidates_are_refused_with_advice():
     with pytest.raises(
         ValueError, match=r"more than max_candidates=20 bodies reach min_support=0.05; raise min_support"
     ):
-        IDSClassifier(max_candidates=20).fit(X, y)
+        IDSClassifier(min_support=0.05, max_candidates=20).fit(X, y)
 
 
 @pytest.mark.parametrize(

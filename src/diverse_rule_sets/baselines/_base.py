@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -12,12 +13,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bitset import Integers
-from diverse_rule_sets._checks import check_number
+from diverse_rule_sets._bitset import Flags, Integers
+from diverse_rule_sets._checks import check_choice, check_number
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, plain
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.baselines._mining import Enough, Mined, TooManyBodiesError, frequent_bodies
+from diverse_rule_sets.baselines._mining import Mined, TooManyBodiesError, frequent_bodies
 from diverse_rule_sets.conditions import merged
 from diverse_rule_sets.cutting import Target
 from diverse_rule_sets.encoding import Cutting, Encoding, encode
@@ -83,22 +84,59 @@ class Rival(RuleSetEstimator):
         if self.max_rules is not None:
             check_number("max_rules", self.max_rules, numbers.Integral, low=0)
 
-    def _mined(self, items: Items, enough: Enough, progress: Progress) -> Mined:
-        """List the frequent bodies, or say what to change if there are too many."""
-        try:
-            return frequent_bodies(
-                items.backend,
-                items.encoding.columns,
-                enough,
-                None if self.max_conditions is None else int(self.max_conditions),
-                int(self.max_candidates),
-                lambda words: progress.say(f"mining: {words}"),
-            )
-        except TooManyBodiesError:
-            raise ValueError(
-                f"more than max_candidates={self.max_candidates:,} bodies reach min_support={self.min_support}; "
-                f"raise min_support, lower max_conditions (now {self.max_conditions}), or allow more candidates"
-            ) from None
+
+class MiningRival(Rival):
+    """A rival that chooses from frequent bodies."""
+
+    # Where `min_support="auto"` begins.
+    _lowest: ClassVar[float]
+    # The most that `max_candidates` may be.
+    _most: ClassVar[int]
+
+    @abstractmethod
+    def _enough(self, class_counts: Integers, needed: int) -> Flags:
+        """Tell which bodies reach the support."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("max_candidates", self.max_candidates, numbers.Integral, low=1, high=self._most)
+        if isinstance(self.min_support, str):
+            check_choice("min_support", self.min_support, ("auto",), ", or a number above 0 and at most 1")
+        else:
+            check_number("min_support", self.min_support, numbers.Real, low=0, high=1, open_low=True)
+
+    def _mined(self, items: Items, progress: Progress) -> tuple[Mined, float]:
+        """List the frequent bodies; return them and the share that counted as frequent."""
+        automatic = isinstance(self.min_support, str)
+        share = self._lowest if automatic else float(self.min_support)
+        while True:
+            needed = least_count(share, items.backend.n_records)
+            try:
+                mined = frequent_bodies(
+                    items.backend,
+                    items.encoding.columns,
+                    lambda counts, needed=needed: self._enough(counts, needed),  # type: ignore[misc]
+                    None if self.max_conditions is None else int(self.max_conditions),
+                    int(self.max_candidates),
+                    lambda words: progress.say(f"mining: {words}"),
+                )
+            except TooManyBodiesError:
+                if not automatic:
+                    raise ValueError(self._advice()) from None
+                share = min(1.0, 1.5 * share)
+            else:
+                return mined, share
+
+    def _advice(self) -> str:
+        return (
+            f"more than max_candidates={self.max_candidates:,} bodies reach min_support={self.min_support}; raise "
+            f"min_support, lower max_conditions (now {self.max_conditions}), or allow more candidates"
+        )
+
+
+def least_count(share: float, n_records: int) -> int:
+    """Return the fewest records that are at least a share of all; a hair below counts as equal."""
+    return max(1, math.ceil(share * n_records - 1e-9))
 
 
 def _translated(items: Items, found: Iterable[ItemRule], labels: list[Any], conflict: str) -> RuleSet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import Any, ClassVar
 
@@ -13,11 +12,11 @@ from diverse_rule_sets._bitset import Flags, Integers, Lists
 from diverse_rule_sets._checks import check_number
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.baselines._base import ItemRule, Items, Rival
+from diverse_rule_sets.baselines._base import ItemRule, Items, MiningRival, least_count
 from diverse_rule_sets.baselines._mining import Mined
 
 
-class CBAClassifier(Rival):
+class CBAClassifier(MiningRival):
     """CBA: class association rules in order of confidence, pruned by what they cover.
 
     All rules of enough support and confidence are put in a total order. In that order a rule is kept if it answers at
@@ -26,13 +25,14 @@ class CBAClassifier(Rival):
 
     Parameters
     ----------
-    min_support : float, default=0.05
-        The smallest share of all records that a rule covers and answers rightly.
+    min_support : float or "auto", default="auto"
+        The smallest share of all records that a rule covers and answers rightly. ``"auto"`` is 0.01, or as much more as
+        it takes to stay within ``max_candidates``; ``min_support_`` says what it was.
     min_confidence : float, default=0.5
         The smallest share of the records under a rule that it answers rightly.
     max_rules : int or None, default=None
         Keep only so many of the first rules.
-    max_conditions : int or None, default=None
+    max_conditions : int or None, default=4
         The most conditions of a rule.
     conditions : {"bins", "thresholds"}, default="bins"
         What is offered for numbers and dates: bins between edges, or both sides of every edge.
@@ -41,7 +41,7 @@ class CBAClassifier(Rival):
     n_bins : int, default=5
         The most bins of a column.
     max_candidates : int, default=2_000_000
-        The most frequent bodies. If there are more, an error says what to raise.
+        The most frequent bodies. If more reach a ``min_support`` that was given, an error says what to raise.
     n_jobs : int or None, default=None
         Threads that share the counting; None means 1 and -1 all.
     verbose : int, default=0
@@ -51,6 +51,8 @@ class CBAClassifier(Rival):
     ----------
     rule_set_ : RuleSet
         The rules in order; ``conflict`` is ``"first"``.
+    min_support_ : float
+        The support that was asked for.
     n_candidates_ : int
         How many frequent bodies were looked at.
     n_association_rules_ : int
@@ -84,10 +86,13 @@ class CBAClassifier(Rival):
     """
 
     _conflict: ClassVar[str] = "first"
+    _lowest: ClassVar[float] = 0.01
+    _most: ClassVar[int] = 100_000_000
     _paper: ClassVar[dict[str, Any]] = {
         "min_support": 0.1,
         "min_confidence": 0.3,
         "max_rules": 100,
+        "max_conditions": None,
         "binning": "uniform",
         "n_bins": 5,
     }
@@ -95,10 +100,10 @@ class CBAClassifier(Rival):
     def __init__(
         self,
         *,
-        min_support: float = 0.05,
+        min_support: float | str = "auto",
         min_confidence: float = 0.5,
         max_rules: int | None = None,
-        max_conditions: int | None = None,
+        max_conditions: int | None = 4,
         conditions: str = "bins",
         binning: Any = "supervised",
         n_bins: int = 5,
@@ -119,29 +124,29 @@ class CBAClassifier(Rival):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("min_support", self.min_support, numbers.Real, low=0, high=1, open_low=True)
         check_number("min_confidence", self.min_confidence, numbers.Real, low=0, high=1)
-        check_number("max_candidates", self.max_candidates, numbers.Integral, low=1)
+
+    def _enough(self, class_counts: Integers, needed: int) -> Flags:
+        return np.asarray((class_counts >= needed).any(axis=1))
 
     def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
         backend = items.backend
-        needed = least_count(self.min_support, backend.n_records)
-
-        def enough(counts: Integers) -> Flags:
-            return np.asarray((counts >= needed).any(axis=1))
-
-        mined = self._mined(items, enough, progress)
+        mined, share = self._mined(items, progress)
+        needed = least_count(share, backend.n_records)
         bodies, labels = association_rules(mined, backend.class_totals, needed, float(self.min_confidence))
         progress.say(f"choosing among {labels.size:,} rules")
         chosen = covering(backend, mined.bodies.take(bodies), labels)
-        chosen = chosen[: None if self.max_rules is None else int(self.max_rules)]
-        found = [ItemRule(tuple(mined.bodies.one(bodies[j]).tolist()), int(labels[j])) for j in chosen]
-        return found, {"n_candidates_": mined.bodies.size, "n_association_rules_": int(labels.size)}
-
-
-def least_count(share: float, n_records: int) -> int:
-    """Return the fewest records that are at least a share of all; a hair below counts as equal."""
-    return max(1, math.ceil(share * n_records - 1e-9))
+        most = 0 if backend.n_classes < 2 else self.max_rules
+        found = [
+            ItemRule(tuple(mined.bodies.one(bodies[j]).tolist()), int(labels[j]))
+            for j in chosen[: None if most is None else int(most)]
+        ]
+        fitted = {
+            "min_support_": share,
+            "n_candidates_": mined.bodies.size,
+            "n_association_rules_": int(labels.size),
+        }
+        return found, fitted
 
 
 def association_rules(mined: Mined, totals: Integers, needed: int, min_confidence: float) -> tuple[Integers, Integers]:

@@ -12,8 +12,7 @@ from diverse_rule_sets._bitset import Flags, Integers
 from diverse_rule_sets._checks import check_choice, check_number, generator
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.baselines._base import ItemRule, Items, Rival
-from diverse_rule_sets.baselines._cba import least_count
+from diverse_rule_sets.baselines._base import ItemRule, Items, MiningRival
 from diverse_rule_sets.baselines._objective import N_TERMS, Chosen, Floats, Pool
 
 # What the coordinate search tries for each weight, and where it begins: as in the experiments of "Diverse Rule Sets".
@@ -27,7 +26,7 @@ _DELTA = 1 / 3
 Say = Callable[[str], None]
 
 
-class IDSClassifier(Rival):
+class IDSClassifier(MiningRival):
     """IDS: the set of frequent rules that is best in seven respects at once.
 
     Every frequent body with every label is a candidate. Local search makes a weighted sum of seven terms large: few
@@ -49,8 +48,9 @@ class IDSClassifier(Rival):
         of candidates (short bodies come first).
     epsilon : float, default=0.001
         A step of the deterministic search must gain more than ``epsilon / n**2`` of the value, for n candidates.
-    min_support : float, default=0.05
-        The smallest share of all records under a rule.
+    min_support : float or "auto", default="auto"
+        The smallest share of all records under a rule. ``"auto"`` is 0.05, or as much more as it takes to stay within
+        ``max_candidates``; ``min_support_`` says what it was.
     max_rules : int or None, default=None
         Keep only so many rules, those with the highest F1 score.
     max_conditions : int or None, default=2
@@ -63,7 +63,7 @@ class IDSClassifier(Rival):
         The most bins of a column.
     max_candidates : int, default=5000
         The most frequent bodies; each is a candidate with every label, and all overlaps between bodies are kept as one
-        matrix. If there are more, an error says what to raise.
+        matrix. If more reach a ``min_support`` that was given, an error says what to raise.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the records set aside and of the smooth search.
     n_jobs : int or None, default=None
@@ -81,6 +81,8 @@ class IDSClassifier(Rival):
         The seven terms of the set that was found (before ``max_rules`` cuts it).
     objective_ : float
         Their weighted sum.
+    min_support_ : float
+        The support that was asked for.
     n_candidates_ : int
         How many candidate rules there were.
     classes_ : array of labels, sorted
@@ -118,6 +120,8 @@ class IDSClassifier(Rival):
     """
 
     _conflict: ClassVar[str] = "f1"
+    _lowest: ClassVar[float] = 0.05
+    _most: ClassVar[int] = 20_000
     _paper: ClassVar[dict[str, Any]] = {
         "weights": "tuned",
         "step": "first",
@@ -134,7 +138,7 @@ class IDSClassifier(Rival):
         search: str = "deterministic",
         step: str = "best",
         epsilon: float = 0.001,
-        min_support: float = 0.05,
+        min_support: float | str = "auto",
         max_rules: int | None = None,
         max_conditions: int | None = 2,
         conditions: str = "bins",
@@ -165,8 +169,6 @@ class IDSClassifier(Rival):
         check_choice("search", self.search, ("deterministic", "smooth"))
         check_choice("step", self.step, ("best", "first"))
         check_number("epsilon", self.epsilon, numbers.Real, low=0, high=1e9, open_low=True)
-        check_number("min_support", self.min_support, numbers.Real, low=0, high=1, open_low=True)
-        check_number("max_candidates", self.max_candidates, numbers.Integral, low=1, high=20_000)
         if isinstance(self.weights, str):
             check_choice("weights", self.weights, ("tuned",), f", or {N_TERMS} numbers")
             return
@@ -175,14 +177,13 @@ class IDSClassifier(Rival):
         for place, weight in enumerate(self.weights):
             check_number(f"weights[{place}]", weight, numbers.Real, low=0, high=1e9)
 
+    def _enough(self, class_counts: Integers, needed: int) -> Flags:
+        return np.asarray(class_counts.sum(axis=1) >= needed)
+
     def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
         backend, columns = items.backend, items.encoding.columns
-        needed = least_count(self.min_support, backend.n_records)
-
-        def enough(counts: Integers) -> Flags:
-            return np.asarray(counts.sum(axis=1) >= needed)
-
-        bodies = self._mined(items, enough, progress).bodies
+        mined, share = self._mined(items, progress)
+        bodies = mined.bodies
         lengths = np.array([np.unique(columns[list(body)]).size for body in bodies.tuples()], np.int64)
         pool = Pool(backend, bodies, backend.class_counts_of(bodies), lengths)
         rng = generator(self.random_state)
@@ -193,6 +194,7 @@ class IDSClassifier(Rival):
             "weights_": weights,
             "terms_": terms,
             "objective_": float(terms @ weights),
+            "min_support_": share,
             "n_candidates_": pool.n_candidates,
         }
         return by_f1(pool, choice)[: None if self.max_rules is None else int(self.max_rules)], fitted
