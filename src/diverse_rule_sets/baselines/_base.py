@@ -121,7 +121,7 @@ class MiningRival(Rival):
                     lambda words: progress.say(f"mining: {words}"),
                 )
             except TooManyBodiesError:
-                if not automatic:
+                if not automatic or share >= 1:
                     raise ValueError(self._advice()) from None
                 share = min(1.0, 1.5 * share)
             else:
