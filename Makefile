@@ -12,7 +12,7 @@ help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
 	@echo "make test   lint, types, tests"
 	@echo "make check  lint and types only"
-	@echo "make bench  speed, scaling, memory and the frontier (tables: set DRS_DATA)"
+	@echo "make bench  speed, scaling, memory and the frontier (tables: DRS_DATA, or downloaded)"
 	@echo "make paper  the paper's tables and figures beside the print, about ten minutes (tables: DRS_DATA, or downloaded)"
 	@echo "make paper-quick  the same with two splits, about two minutes"
 	@echo "make clean  remove the virtual environment and caches"

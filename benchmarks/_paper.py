@@ -12,7 +12,9 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.tables import TABLES, TableError, load
+from experiments.tables import TABLES, TableError, load, renamed
+
+__all__ = ["CODES", "parser", "renamed", "tables"]
 
 # Numbers that stand for categories.
 CODES = {name: set(known.codes) for name, known in TABLES.items()}
@@ -21,7 +23,9 @@ CODES = {name: set(known.codes) for name, known in TABLES.items()}
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Return an argument parser that knows where the tables are."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--data", default=os.environ.get("DRS_DATA"), help="folder with iris.csv, contracept.csv, ...")
+    made.add_argument(
+        "--data", default=os.environ.get("DRS_DATA") or None, help="folder with iris.csv, contracept.csv, ..."
+    )
     return made
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _paper import CODES, parser
+from _paper import CODES, parser, renamed
 from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
@@ -82,7 +82,7 @@ def tables(data, names):
 
 def read(path, name):
     """Read one table; classes of fewer than five records cannot be split and are left out."""
-    frame = pd.read_csv(path).rename(columns={"living index": "living_index"})
+    frame = renamed(pd.read_csv(path))
     for column in CODES.get(name, set()) & set(frame.columns):
         frame[column] = frame[column].astype(str)
     frame = frame[frame.groupby("class")["class"].transform("size") >= 5].reset_index(drop=True)

@@ -117,7 +117,7 @@ def mined(name, codes, labels):
     from diverse_rule_sets._labels import encode_labels
     from diverse_rule_sets._tables import as_table
     from diverse_rule_sets.backends import LocalBackend
-    from diverse_rule_sets.baselines._mining import frequent_bodies
+    from diverse_rule_sets.baselines._mining import Mining, frequent_bodies
     from diverse_rule_sets.cutting import Target
     from diverse_rule_sets.encoding import Cutting, encode
 
@@ -134,9 +134,8 @@ def mined(name, codes, labels):
 
     def ours(shorter):
         start = time.perf_counter()
-        found = frequent_bodies(
-            backend, encoding.columns, lambda c: c.sum(axis=1) >= needed, 4, 10**7, same_cover=not shorter
-        )
+        wanted = Mining(lambda c: c.sum(axis=1) >= needed, 4, 10**7, exclusive=True, same_cover=not shorter)
+        found = frequent_bodies(backend, encoding.columns, wanted)
         return time.perf_counter() - start, found
 
     ours(True)
@@ -158,7 +157,7 @@ def searched(name, codes, labels):
     """Print one line of the IDS table."""
     words = codes.astype(str)
     for longest in (2, 3, 4):
-        clf = IDSClassifier(min_support=0.1, max_conditions=longest, max_candidates=20_000)
+        clf = IDSClassifier(min_support=0.1, max_conditions=longest, max_candidates=10_000)
         try:
             clf.fit(words, labels)
         except ValueError:

@@ -75,7 +75,7 @@ def main():
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     wide = make_classification(5000, 1000, n_informative=12, n_redundant=20, n_classes=3, random_state=0)
     for name, (X, y) in {**tables(options.data), "wide": wide}.items():
-        numbers = X if name == "wide" else OrdinalEncoder().fit_transform(X)
+        numbers = OrdinalEncoder().fit_transform(X) if name == "contracept" else X
         repeats = 1 if name == "wide" else 5
         DiverseRuleSetClassifier.as_in_paper(random_state=0).fit(X[:100], y[:100])
         DiverseRuleSetClassifier(random_state=0).fit(X[:100], y[:100])

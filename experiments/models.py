@@ -50,7 +50,7 @@ TREES = {"tree like full method": "full method", "tree like default": "default"}
 def settings(model: str, table: str, k: int | None) -> dict[str, Any]:
     """Return what a fit depends on beside table, split and code; for the record."""
     if model in TREES:
-        return {"class_weight": "balanced"}
+        return {"class_weight": "balanced", "leaves as": settings(TREES[model], table, k)}
     parameters = MODELS[model](table, 0, k).get_params()
     return {name: parameters[name] for name in sorted(parameters) if name not in ("random_state", "n_jobs", "verbose")}
 

@@ -66,7 +66,7 @@ def noise(spread: float, n_splits: int, digits: int) -> float:
 
 
 def cell(values: pd.Series, printed: float | None, column: str) -> str:
-    """Return `here ± spread | paper | difference`, the difference in bold where chance does not explain it."""
+    """Return `here ± spread / paper / difference`, the difference in bold where chance does not explain it."""
     digits = _DIGITS[column]
     mean, spread = float(values.mean()), float(values.std(ddof=1))
     here = f"{mean:.{digits}f} ± {spread:.{digits}f}"
@@ -120,9 +120,17 @@ def _table_1(tables: list[str], data: str | None) -> str:
         printed = TABLE_1[name]
         here = (len(y), counts.size, counts.max() / counts.min())
         cells = [f"{here[0]} / {printed[0]}", f"{here[1]} / {printed[1]}", f"{here[2]:.2f} / {printed[2]:.2f}"]
-        rows.append([name, *cells, f"{bins}, with one for missing values {bins + X.shape[1]} / {printed[3]}"])
-    head = ["table", "records", "classes", "largest / smallest class", "binary features"]
-    return "## Table 1: the data\n\nHere / paper.\n\n" + table(head, rows)
+        filled = sum(
+            X[column].nunique() if text else pd.cut(X[column], 5).nunique()
+            for column, text in zip(X, is_text, strict=True)
+        )
+        rows.append([name, *cells, f"{bins}, {bins + X.shape[1]} / {printed[3]}", str(filled)])
+    head = ["table", "records", "classes", "largest / smallest class", "binary features", "of these not empty"]
+    words = (
+        "Here / paper. Binary features: five bins for a numeric column and one for each category, then with one more a "
+        "column for missing values, of which there are none; the paper prints the second figure, on iris the first."
+    )
+    return f"## Table 1: the data\n\n{words}\n\n" + table(head, rows)
 
 
 def _table_2(frame: pd.DataFrame, tables: list[str]) -> str:
@@ -184,7 +192,7 @@ def _limited(frame: pd.DataFrame, tables: list[str]) -> str:
     parts = [
         "## The figure: predictive power with a limited number of rules",
         "The paper prints no numbers with its figure, so there is nothing to set beside it. "
-        "Bands are one standard deviation over splits.",
+        'Bands are one standard deviation over splits. A tree has at least two leaves, also under "1 rule".',
         "![Balanced accuracy and AUC against the most rules allowed](limited_rules.png)",
     ]
     for name in tables:
@@ -215,6 +223,6 @@ def _candidates(frame: pd.DataFrame, tables: list[str]) -> str:
     rows.append(["weights of IDS, tuned (median)", *weights])
     return (
         "## Candidates used\n\n"
-        "Mean over splits: frequent bodies for CBA, bodies looked at for CN2, candidate rules for IDS (tuned: "
+        "Mean over splits: frequent bodies for CBA, bodies judged for CN2, candidate rules for IDS (tuned: "
         "support .1, up to two conditions).\n\n" + table(["method", *tables], rows)
     )

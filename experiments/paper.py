@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--data",
-        default=os.environ.get("DRS_DATA"),
+        default=os.environ.get("DRS_DATA") or None,
         help="folder with iris.csv, contracept.csv, cardio.csv, anuran.csv and avila.csv; downloaded if not given",
     )
     parser.add_argument("--splits", type=int, help="random splits (10, or 2 with --quick)")
@@ -35,6 +35,8 @@ def main() -> None:
     if n_splits < 2:
         parser.error(f"--splits must be at least 2, or there is no spread; got {n_splits}")
     results = options.results or HERE / ("results-quick" if options.quick else "results")
+    if results.exists() and not results.is_dir():
+        parser.error(f"--results must be a folder, got the file {results}")
     try:
         from experiments.page import write
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import sklearn
 
 import diverse_rule_sets
+from experiments import models
 from experiments.models import MODELS, TREES, measured, settings
 from experiments.printed import IDS_SETTINGS
 from experiments.tables import load
@@ -56,19 +60,19 @@ class Ledger:
         self._done: dict[Fit, dict[str, Any]] = {}
         self._cut_short = False
         if path.exists():
-            text = path.read_text(encoding="utf8")
+            text = path.read_text(encoding="utf8", errors="replace")
             self._cut_short = bool(text) and not text.endswith("\n")
             for line in text.splitlines():
                 try:
                     entry = json.loads(line)
-                except ValueError:  # the last line of a run that was cut short
+                    self._done[Fit(entry["table"], entry["split"], entry["model"], entry["k"])] = entry
+                except (ValueError, TypeError, KeyError):  # the last line of a run that was cut short
                     continue
-                self._done[Fit(entry["table"], entry["split"], entry["model"], entry["k"])] = entry
 
     def get(self, fit: Fit) -> dict[str, Any] | None:
-        """Return the figures of a fit, unless it was made with other settings or by another version."""
+        """Return the figures of a fit, unless it was made with other settings or by other code."""
         entry = self._done.get(fit)
-        return entry if entry is not None and entry["made with"] == _made_with(fit) else None
+        return entry if entry is not None and entry.get("made with") == _made_with(fit) else None
 
     def add(self, fit: Fit, figures: dict[str, Any]) -> None:
         """Keep the figures of a finished fit."""
@@ -82,8 +86,15 @@ class Ledger:
 
 def _made_with(fit: Fit) -> dict[str, Any]:
     """Return what must be the same for a kept fit to count."""
-    words = {"version": diverse_rule_sets.__version__, **settings(fit.model, fit.table, fit.k)}
+    words = {"code": _code(), "sklearn": sklearn.__version__, **settings(fit.model, fit.table, fit.k)}
     return json.loads(json.dumps(words))
+
+
+@cache
+def _code() -> str:
+    """Return a hash of the package and of the models of the comparison."""
+    files = [*sorted(Path(diverse_rule_sets.__file__).parent.rglob("*.py")), Path(models.__file__)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def run(tables: list[str], data: str | None, n_splits: int, ledger: Ledger) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable
@@ -65,6 +64,10 @@ AVILA = [
 ]
 
 
+IRIS = ["sepal.length", "sepal.width", "petal.length", "petal.width"]
+ANURAN = [f"MFCCs_{j:2d}" for j in range(1, 23)]
+
+
 class TableError(Exception):
     """A table is not there, or is not the one that the paper used."""
 
@@ -75,6 +78,7 @@ class Known:
 
     Parameters
     ----------
+    columns : the names of its columns, without the class
     class_counts : records of each class
     checksum : the start of :func:`checksum`
     parse : turns what was downloaded into a frame with the class in the last column
@@ -82,6 +86,7 @@ class Known:
     codes : columns whose numbers stand for categories
     """
 
+    columns: list[str]
     class_counts: dict[str, int]
     checksum: str
     parse: Callable[[bytes], pd.DataFrame]
@@ -109,7 +114,7 @@ def _member(content: bytes, ending: str) -> bytes:
 
 def _iris(_: bytes) -> pd.DataFrame:
     bunch = load_iris(as_frame=True)
-    frame = bunch.data.set_axis(["sepal.length", "sepal.width", "petal.length", "petal.width"], axis=1)
+    frame = bunch.data.set_axis(IRIS, axis=1)
     return frame.assign(**{"class": [f"Iris-{name}" for name in bunch.target_names[bunch.target]]})
 
 
@@ -140,25 +145,32 @@ def _avila(content: bytes) -> pd.DataFrame:
 
 TABLES = {
     "iris": Known(
+        IRIS,
         {"Iris-setosa": 50, "Iris-versicolor": 50, "Iris-virginica": 50},
         "f3c4b5de8d0852d3",
         _iris,
     ),
     "contracept": Known(
+        CONTRACEPT,
         {"1": 629, "2": 333, "3": 511},
         "521e5ad3a3347962",
         _contracept,
         f"{UCI}/30/contraceptive+method+choice.zip",
         tuple(name for name in CONTRACEPT if name not in ("age", "nchildren")),
     ),
-    "cardio": Known({"1": 1655, "2": 295, "3": 176}, "85745d7f67a11ae3", _cardio, f"{UCI}/193/cardiotocography.zip"),
+    "cardio": Known(
+        CARDIO, {"1": 1655, "2": 295, "3": 176}, "85745d7f67a11ae3", _cardio, f"{UCI}/193/cardiotocography.zip"
+    ),
     "anuran": Known(
+        ANURAN,
         {"Bufonidae": 68, "Dendrobatidae": 542, "Hylidae": 2165, "Leptodactylidae": 4420},
         "e2d46d69ebcaa7a3",
         _anuran,
         f"{UCI}/406/anuran+calls+mfccs.zip",
     ),
-    "avila": Known({"A": 8572, "E": 2190, "F": 3923, "I": 1663}, "c428743724e4f409", _avila, f"{UCI}/459/avila.zip"),
+    "avila": Known(
+        AVILA, {"A": 8572, "E": 2190, "F": 3923, "I": 1663}, "c428743724e4f409", _avila, f"{UCI}/459/avila.zip"
+    ),
 }
 
 
@@ -171,12 +183,16 @@ def load(name: str, data: str | None = None) -> tuple[pd.DataFrame, np.ndarray]:
     data : a folder that holds ``name.csv``, in it or in its folder ``paper``; None to download, once
     """
     known = TABLES[name]
-    frame = _downloaded(name, known) if data is None else _from_folder(name, Path(data))
-    frame = frame.rename(columns=lambda column: str(column).replace("living index", "living_index"))
+    frame = _downloaded(name, known) if data is None else renamed(_from_folder(name, Path(data)))
     _check(name, known, frame)
     for column in known.codes:
         frame[column] = frame[column].astype(str)
     return frame.drop(columns="class"), frame["class"].astype(str).to_numpy(object)
+
+
+def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give a column of contracept one name, however the file writes it."""
+    return frame.rename(columns={"living index": "living_index"})
 
 
 def checksum(frame: pd.DataFrame) -> str:
@@ -192,8 +208,9 @@ def checksum(frame: pd.DataFrame) -> str:
 
 def _check(name: str, known: Known, frame: pd.DataFrame) -> None:
     """Refuse a table that is not the paper's."""
-    if "class" not in frame:
-        raise TableError(f"{name}: there is no column 'class', only {', '.join(map(str, frame.columns))}")
+    if list(frame.columns) != [*known.columns, "class"]:
+        found = ", ".join(map(str, frame.columns))
+        raise TableError(f"{name} has the columns {found}; expected {', '.join(known.columns)}, class")
     counts = frame["class"].astype(str).value_counts().sort_index().to_dict()
     if len(frame) != known.n_records:
         raise TableError(f"{name} has {len(frame):,} records, expected {known.n_records:,}")
@@ -207,7 +224,10 @@ def _check(name: str, known: Known, frame: pd.DataFrame) -> None:
 def _from_folder(name: str, folder: Path) -> pd.DataFrame:
     for path in (folder / f"{name}.csv", folder / "paper" / f"{name}.csv"):
         if path.exists():
-            return pd.read_csv(path)
+            try:
+                return pd.read_csv(path)
+            except (ValueError, OSError) as error:
+                raise TableError(f"{path} cannot be read as a table ({error})") from error
     raise TableError(f"{name}.csv is neither in {folder} nor in {folder / 'paper'}; without a folder it is downloaded")
 
 
@@ -217,18 +237,25 @@ def _downloaded(name: str, known: Known) -> pd.DataFrame:
         return known.parse(b"")
     kept = Path(get_data_home()) / "diverse-rule-sets" / f"{name}.csv"
     if kept.exists():
-        return pd.read_csv(kept)
+        try:
+            frame = pd.read_csv(kept)
+            _check(name, known, frame)
+            return frame
+        except (ValueError, OSError, TableError):
+            pass  # damaged: download it again
     try:
         with urllib.request.urlopen(known.url, timeout=60) as answer:
             content = answer.read()
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+    except Exception as error:
         raise TableError(
             f"{name} could not be downloaded from {known.url} ({error}); "
             f"give a folder that holds {name}.csv with --data or in the environment variable DRS_DATA"
         ) from error
     try:
         frame = known.parse(content)
-    except (zipfile.BadZipFile, KeyError, ValueError, ImportError) as error:
+    except TableError:
+        raise
+    except Exception as error:  # whatever pandas, zipfile or xlrd make of a page that is no table
         raise TableError(f"what {known.url} sent could not be read as {name} ({error})") from error
     _check(name, known, frame)
     kept.parent.mkdir(parents=True, exist_ok=True)

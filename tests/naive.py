@@ -201,11 +201,12 @@ def frequent(records, y, enough):
                 yield body
 
 
-def cba(records, y, min_support, min_confidence):
+def cba(records, y, min_support, min_confidence, allowed=lambda body: True):
     """CBA-RG and CBA-CB (M1), literally: the rules kept, as (body, label), and the label of what they leave."""
     n, labels = len(y), sorted(set(y), key=lambda c: (-y.count(c), c))
     rules = []
-    for body in frequent(records, y, lambda inside: any(inside.count(c) >= min_support * n for c in labels)):
+    bodies = frequent(records, y, lambda inside: any(inside.count(c) >= min_support * n for c in labels))
+    for body in filter(allowed, bodies):
         inside = [c for record, c in zip(records, y, strict=True) if covers(body, record)]
         for label in labels:
             support, confidence = inside.count(label), Fraction(inside.count(label), len(inside))

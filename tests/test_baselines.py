@@ -85,12 +85,47 @@ def test_an_automatic_support_is_as_low_as_the_candidates_allow(Rival):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     wide = pd.concat([X.add_prefix("a"), X.add_prefix("b"), X.add_prefix("c")], axis=1)
     clf = Rival(max_candidates=3000).fit(wide, y)
-    assert clf.min_support_ > Rival(max_conditions=1).fit(wide, y).min_support_ == Rival._lowest
+    assert clf.min_support_ > Rival(max_conditions=1).fit(wide, y).min_support_ == -(-y.size * Rival._lowest // 1)
     assert clf.score(wide, y) > 0.85
-    given = Rival(max_candidates=3000, min_support=clf.min_support_).fit(wide, y)
+    longest = max(len(rule.conditions) for rule in clf.rule_set_)
+    given = Rival(max_candidates=3000, min_support=clf.min_support_, max_conditions=longest).fit(wide, y)
     assert given.rule_set_ == clf.rule_set_
+    assert (
+        Rival(max_candidates=3000, min_support=clf.min_support_ / y.size).fit(wide, y).min_support_ == clf.min_support_
+    )
     with pytest.raises(ValueError, match="more than max_candidates=3,000 bodies reach min_support"):
-        Rival(max_candidates=3000, min_support=clf.min_support_ / 1.5).fit(wide, y)
+        Rival(max_candidates=3000, min_support=int(clf.min_support_ / 1.1) - 1).fit(wide, y)
+
+
+@pytest.mark.parametrize("Rival", [CBAClassifier, IDSClassifier])
+def test_a_very_wide_table_gets_shorter_rules_rather_than_none(Rival):
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 2, (300, 300)).astype(str)), rng.integers(0, 2, 300)
+    X.columns = X.columns.astype(str)
+    y = np.where(rng.random(300) < 0.9, (X["7"] == "1").astype(int), y)
+    clf = Rival(max_candidates=700).fit(X, y)
+    assert {len(rule.conditions) for rule in clf.rule_set_} == {1}
+    assert clf.n_candidates_ >= 600
+    assert clf.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("Rival", [CBAClassifier, IDSClassifier])
+def test_all_bodies_that_fit_are_found_however_many_are_looked_through(Rival):
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 5, (500, 110)).astype(str)), rng.integers(0, 2, 500)
+    X.columns = X.columns.astype(str)
+    clf = Rival(min_support=0.13, max_candidates=600, max_conditions=2).fit(X, y)
+    singles = [(X[c] == v) for c in X for v in X[c].unique()]
+    if Rival is IDSClassifier:
+        assert clf.n_candidates_ == 2 * sum(one.mean() >= 0.13 for one in singles)
+    else:
+        assert clf.n_candidates_ == sum(max((one & (y == k)).mean() for k in (0, 1)) >= 0.13 for one in singles)
+
+
+@pytest.mark.parametrize("Rival", [CBAClassifier, IDSClassifier])
+def test_a_support_that_nothing_reaches_is_said(Rival):
+    with pytest.warns(UserWarning, match="no condition reaches a support of 149 records, so there are no rules; lower"):
+        assert len(Rival(min_support=149).fit(iris.data, iris.target).rule_set_) == 0
 
 
 @rivals

@@ -3,11 +3,12 @@ import pandas as pd
 import pytest
 
 import naive
-from diverse_rule_sets import metrics
+from diverse_rule_sets import Interval, metrics
 from diverse_rule_sets.baselines import CBAClassifier
 from small import as_records, named, rules_of, table_of_letters
 
 
+@pytest.mark.filterwarnings("ignore:no condition reaches")
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize(("support", "confidence"), [(0.05, 0.5), (0.1, 0.3), (0.2, 0.0)])
 def test_the_classifier_is_that_of_the_literal_algorithm(seed, support, confidence):
@@ -16,6 +17,27 @@ def test_the_classifier_is_that_of_the_literal_algorithm(seed, support, confiden
     ref, default = naive.cba(records, y.tolist(), support, confidence)
     clf = CBAClassifier(min_support=support, min_confidence=confidence, max_conditions=None).fit(X, y)
     assert rules_of(clf) == named(ref, conditions)
+    assert clf.rule_set_.default == default
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_same_holds_for_thresholds_and_few_conditions(seed):
+    """Items of one column may hold together there, and conditions are counted by column."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 5, (40, 3)).astype(float)
+    X, y = pd.DataFrame(values, columns=list("abc")), rng.integers(0, 2, 40)
+    y = np.where(rng.random(40) < 0.7, (values[:, 0] > 1) & (values[:, 0] < 4), y).astype(int)
+    edges = {name: [1.5, 3.5] for name in X}
+    items = [Interval(c, high=e) if side else Interval(c, low=e) for c in X for e in edges[c] for side in (True, False)]
+    holds = [(X[i.column] <= i.high) if i.high is not None else (X[i.column] > i.low) for i in items]
+    records = [frozenset(k for k, flags in enumerate(holds) if flags[r]) for r in range(40)]
+    longest = 1 + seed % 3
+    ref, default = naive.cba(records, y.tolist(), 0.1, 0.4, lambda body: len({k // 4 for k in body}) <= longest)
+    how = {"conditions": "thresholds", "binning": edges, "max_conditions": longest}
+    clf = CBAClassifier(min_support=0.1, min_confidence=0.4, **how).fit(X, y)
+    assert [(rule.label, rule.covers(X).tolist()) for rule in clf.rule_set_] == [
+        (label, [set(body) <= record for record in records]) for body, label in ref
+    ]
     assert clf.rule_set_.default == default
 
 
@@ -78,9 +100,13 @@ def test_too_low_a_support_is_stopped_by_the_limit_with_advice():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"min_support": 0}, "min_support must be a number above 0 and at most 1, got 0"),
-        ({"min_support": "low"}, "min_support must be one of 'auto', or a number above 0 and at most 1, got 'low'"),
-        ({"min_support": 2}, "min_support must be a number above 0 and at most 1, got 2"),
+        ({"min_support": 0}, "min_support must be an integer at least 1, got 0"),
+        ({"min_support": 0.0}, "min_support must be a number above 0 and at most 1, got 0.0"),
+        (
+            {"min_support": "low"},
+            "min_support must be one of 'auto', a number of records, or a share of them, got 'low'",
+        ),
+        ({"min_support": 2.0}, "min_support must be a number above 0 and at most 1, got 2.0"),
         ({"min_confidence": "high"}, "min_confidence must be a number at least 0 and at most 1, got 'high'"),
         ({"max_rules": -1}, "max_rules must be an integer at least 0, got -1"),
         ({"max_conditions": 0}, "max_conditions must be an integer at least 1, got 0"),

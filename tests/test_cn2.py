@@ -24,6 +24,8 @@ def literal(records, y, like_orange=False, **settings):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_rules_are_those_of_the_literal_algorithm(seed):
     X, y = table_of_letters(seed, n=60 + seed, n_values=2 + seed % 3, n_classes=2 + seed % 2)
+    if seed % 2:
+        X = X.assign(c1=X["c0"], c5=X["c2"])  # a body that only says the same again must not take a place in the beam
     records, conditions = as_records(X)
     beam_width, min_covered, longest = (1, 3, 10)[seed % 3], 1 + seed % 4, 2 + seed % 3
     ref = literal(records, y.tolist(), beam_width=beam_width, min_covered=min_covered, longest=longest)
@@ -68,12 +70,17 @@ def test_entropy_prefers_pure_bodies_of_the_class_and_never_its_absence():
     clf = CN2Classifier(evaluation="entropy", min_covered=1, max_conditions=1).fit(X, y)
     first = {label: next(str(rule) for rule in clf.rule_set_ if rule.label == label) for label in ("no", "yes")}
     assert first == {"no": 'IF a = "y" THEN no', "yes": 'IF a = "x" THEN yes'}
+    rare = pd.DataFrame({"a": ["0"] * 90 + ["1"] * 10})
+    y = [1] * 5 + [0] * 85 + [1] + [0] * 9
+    few = CN2Classifier(evaluation="entropy", min_covered=2).fit(rare, y).rule_set_
+    assert {rule.label for rule in few} == {0}  # a = "0" has less of class 1 than the table, and a = "1" too few
 
 
 def test_insignificant_rules_are_not_made():
     rng = np.random.default_rng(0)
     X, y = pd.DataFrame(rng.integers(0, 3, (200, 4)).astype(str), columns=list("abcd")), rng.integers(0, 2, 200)
     assert len(CN2Classifier(significance=1e-6).fit(X, y).rule_set_) == 0
+    assert len(CN2Classifier(significance=1e-320).fit(X, y).rule_set_) == 0
     many, few = CN2Classifier().fit(X, y), CN2Classifier(significance=0.01).fit(X, y)
     assert len(many.rule_set_) > len(few.rule_set_)
     X, y = table_of_letters(0, n=300)

@@ -51,7 +51,12 @@ def test_a_table_from_a_folder_is_checked(tmp_path):
     with pytest.raises(tables.TableError, match="iris has other values than the paper's table: checksum"):
         tables.load("iris", str(tmp_path))
     frame.drop(columns="class").to_csv(tmp_path / "iris.csv", index=False)
-    with pytest.raises(tables.TableError, match="there is no column 'class'"):
+    with pytest.raises(
+        tables.TableError, match=r"iris has the columns sepal.length, .*petal.width; expected .*petal.width, class"
+    ):
+        tables.load("iris", str(tmp_path))
+    (tmp_path / "iris.csv").write_text("")
+    with pytest.raises(tables.TableError, match=r"iris.csv cannot be read as a table \(No columns"):
         tables.load("iris", str(tmp_path))
     with pytest.raises(tables.TableError, match=r"avila.csv is neither in .* nor in .*paper; without a folder"):
         tables.load("avila", str(tmp_path))
@@ -97,7 +102,14 @@ def test_a_download_is_kept_once_it_is_right_and_never_before(monkeypatch, tmp_p
     with pytest.raises(tables.TableError, match=r"the archive holds no file cmc.data, only readme.txt"):
         tables.load("contracept")
     assert list(tmp_path.rglob("*.*")) == []
-    small = tables.Known({"1": 1, "2": 1}, "", tables.TABLES["contracept"].parse, "https://example.org", ("education",))
+    small = tables.Known(
+        tables.CONTRACEPT,
+        {"1": 1, "2": 1},
+        "",
+        tables.TABLES["contracept"].parse,
+        "https://example.org",
+        ("education",),
+    )
     content = archive(cmc__data="24,2,3,3,1,1,2,3,0,1\n45,1,3,10,1,1,3,4,0,2\n")
     small = tables.Known(**{**vars(small), "checksum": tables.checksum(small.parse(content))})
     monkeypatch.setitem(tables.TABLES, "contracept", small)
@@ -107,6 +119,11 @@ def test_a_download_is_kept_once_it_is_right_and_never_before(monkeypatch, tmp_p
     assert y.tolist() == ["1", "2"]
     again, _ = tables.load("contracept")  # there is no second answer to give
     pd.testing.assert_frame_equal(again, X)
+    (kept,) = tmp_path.rglob("*.csv")
+    for damaged in ("", kept.read_text()[:-4], "a,b\n1,2\n"):
+        kept.write_text(damaged)
+        answers[:] = [content]
+        pd.testing.assert_frame_equal(tables.load("contracept")[0], X)
 
 
 def test_without_folder_and_network_the_message_says_what_to_give(monkeypatch, tmp_path):
@@ -162,7 +179,13 @@ def test_a_ledger_survives_a_line_cut_short_and_refuses_other_settings(tmp_path,
     monkeypatch.setitem(models.MODELS, "CBA", lambda *_: diverse_rule_sets.baselines.CBAClassifier(min_support=0.3))
     assert Ledger(path).get(Fit("iris", 0, "CBA")) is None
     assert Ledger(path).get(Fit("iris", 0, "CN2", 4))["bacc"] == 0.8
-    monkeypatch.setattr(diverse_rule_sets, "__version__", "99")
+    tree = Fit("iris", 0, "tree like default")
+    ledger.add(tree, {"bacc": 0.6})
+    path.write_bytes(path.read_bytes() + b'3\n{"table": "iris"}\n\xff\n')
+    assert Ledger(path).get(tree)["bacc"] == 0.6
+    monkeypatch.setitem(models.MODELS, "default", lambda *_: diverse_rule_sets.DiverseRuleSetClassifier(max_rules=7))
+    assert Ledger(path).get(tree) is None  # it is as large as a model that is another now
+    monkeypatch.setattr(runs, "_code", lambda: "other code")
     assert Ledger(path).get(Fit("iris", 0, "CN2", 4)) is None
 
 
@@ -214,6 +237,8 @@ def test_the_page_sets_every_figure_beside_the_print(finished):
     assert f"{rows['bacc'].mean():.3f} ± {rows['bacc'].std():.3f} / 0.93 / " in text
     assert text.count("\n| DRS, full method") == 2
     assert "A quick run" in text
+    whole = (page.WORDS.parent / "results" / "README.md").read_text(encoding="utf8")
+    assert page.WORDS.read_text(encoding="utf8").strip() in whole
     for picture in ("table3.png", "limited_rules.png"):
         assert f"({picture})" in text
         assert (folder / picture).read_bytes().startswith(b"\x89PNG")

@@ -1,13 +1,14 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import naive
 from diverse_rule_sets._bitset import Lists
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.baselines import IDSClassifier
-from diverse_rule_sets.baselines._ids import deterministic_search, set_aside, smooth_search
+from diverse_rule_sets.baselines._ids import deterministic_search, mean_gains, set_aside, smooth_search
 from diverse_rule_sets.baselines._objective import Chosen, Pool
 from small import as_records, named, rules_of, table_of_letters
 
@@ -23,7 +24,7 @@ def pool_of(seed, n_bodies, n=25, n_classes=2):
     bodies = [every[j] for j in sorted(rng.choice(len(every), n_bodies, replace=False))]
     backend = LocalBackend(np.array([pack(row) for row in rows]), y, n_classes)
     lists = Lists.of(bodies)
-    pool = Pool(backend, lists, backend.class_counts_of(lists), np.array([len(body) for body in bodies]))
+    pool = Pool(backend, lists, np.array([len(body) for body in bodies]))
     return pool, [(body, label) for body in bodies for label in range(n_classes)], records, y.tolist()
 
 
@@ -96,14 +97,53 @@ def test_the_deterministic_search_never_ends_below_a_third_of_the_best(seed):
     assert gain >= most / 3 or most <= 0
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_smooth_search_ends_with_two_fifths_of_the_best(seed):
-    pool, candidates, records, y = pool_of(seed, 4)
+@pytest.mark.parametrize("seed", range(4))
+def test_mean_gains_estimate_the_expectation(seed):
+    """Against the sum over all sets of a tiny pool, each with its probability."""
+    pool, candidates, records, y = pool_of(seed, 3)
     weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
-    sets = [s for size in range(len(candidates) + 1) for s in itertools.combinations(candidates, size)]
-    top = max(naive.ids_value(s, candidates, records, y, weights) for s in sets)
-    choice = smooth_search(pool, weights, np.random.default_rng(seed))
-    assert naive.ids_value(chosen_of(choice, candidates), candidates, records, y, weights) >= 0.4 * top
+    choice = np.zeros(pool.shape, bool)
+    choice[0, 0] = choice[2, 1] = True
+    chance = np.where(choice, 2 / 3, 1 / 3).reshape(-1)  # (1 + delta) / 2 and (1 - delta) / 2 with delta = 1/3
+    value = {}
+    for flags in itertools.product([False, True], repeat=len(candidates)):
+        chosen = [rule for rule, is_in in zip(candidates, flags, strict=True) if is_in]
+        value[flags] = naive.ids_value(chosen, candidates, records, y, weights)
+    exact = np.zeros(len(candidates))
+    for flags in value:
+        likely = np.prod(np.where(flags, chance, 1 - chance))
+        for j in range(len(candidates)):
+            with_it, without = (*flags[:j], True, *flags[j + 1 :]), (*flags[:j], False, *flags[j + 1 :])
+            exact[j] += likely * (value[with_it] - value[without])
+    mean, error = mean_gains(pool, weights, choice, 0.0, np.random.default_rng(seed))
+    assert (np.abs(mean.reshape(-1) - exact) <= 4.5 * error.reshape(-1) + 1e-9).all()
+    assert error.max() < 0.2 * np.abs(exact).max()
+
+
+def test_the_smooth_search_finds_a_candidate_that_is_worth_it():
+    """Where one rule is worth more than the constants ask for, the sets drawn at the end lean towards it."""
+    pool, candidates, _, _ = pool_of(1, 4)
+    weights = np.array([0, 0, 0, 0, 0, 0, 1.0])
+    drawn = np.array([smooth_search(pool, weights, np.random.default_rng(s)).reshape(-1) for s in range(60)])
+    best = int(np.argmax(pool.correct.reshape(-1)))
+    assert len(candidates) == 8
+    assert drawn[:, best].mean() > 0.55  # two thirds where it entered, one third where not; or all but it
+
+
+def test_the_smooth_search_ends():
+    X, y = table_of_letters(0, n=200)
+    clf = IDSClassifier(search="smooth", weights=(0.05, 0, 0, 0, 0, 0, 1), max_conditions=1, random_state=0).fit(X, y)
+    assert clf.n_candidates_ == 45
+
+
+def test_all_others_are_chosen_where_they_are_better():
+    """A step asks for so much that one rule is all there is; then every other rule together is worth more."""
+    pool, candidates, records, y = pool_of(2, 6)
+    weights = np.array([0, 0, 0, 0, 0, 0, 1.0])
+    choice = deterministic_search(pool, weights, 1e6)
+    assert choice.sum() == len(candidates) - 1
+    ref = naive.ids_local_search(candidates, records, y, weights, 1e6)
+    assert set(chosen_of(choice, candidates)) == ref
 
 
 def test_with_equal_weights_the_smooth_search_draws_a_third_of_all_candidates():
@@ -153,6 +193,40 @@ def test_tuned_weights_come_from_the_grid_and_the_seed():
     assert rules_of(given) == rules_of(clf)
 
 
+def test_tuning_is_the_literal_coordinate_search():
+    X, y = table_of_letters(7, n=150)
+    aside = set_aside(y, np.random.default_rng(5))
+    weights = [0.5] * 7
+    for term in range(7):
+        scores = {}
+        for value in (1, 10, 100, 500, 1000):
+            weights[term] = value
+            clf = IDSClassifier(weights=weights, min_support=10).fit(X[~aside], y[~aside])
+            said = clf.predict(X[aside])
+            scores[value] = np.mean([(said[y[aside] == k] == k).mean() for k in range(3)])
+        weights[term] = max(scores, key=scores.get)
+    tuned = IDSClassifier(weights="tuned", min_support=10, random_state=np.random.default_rng(5)).fit(X, y)
+    assert len(set(tuned.weights_)) > 1
+    assert tuned.weights_.tolist() == weights
+
+
+def test_an_interval_is_one_condition():
+    X = pd.DataFrame({"a": np.repeat([1.0, 2.0, 3.0, 4.0], 25)})
+    y = np.isin(X["a"], [2, 3]).astype(int)
+    clf = IDSClassifier(conditions="thresholds", max_conditions=None).fit(X, y)
+    both = [rule for rule in clf.rule_set_ if rule.label == 1]
+    assert len(both) == 1
+    assert both[0].conditions[0].low is not None
+    assert both[0].conditions[0].high is not None
+    n_rules = len(clf.rule_set_)
+    assert clf.terms_[1] == clf.n_candidates_ - n_rules  # the longest rule has one condition, and so has each
+
+
+def test_tuning_with_nothing_to_set_aside_uses_all_records():
+    clf = IDSClassifier(weights="tuned", random_state=0).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+    assert set(clf.weights_) <= {1, 10, 100, 500, 1000}
+
+
 def test_a_fifth_of_each_class_is_set_aside():
     y = np.repeat([0, 1, 2, 3], [100, 10, 2, 1])
     flags = set_aside(y, np.random.default_rng(0))
@@ -172,13 +246,14 @@ def test_too_many_candidates_are_refused_with_advice():
     [
         ({"weights": "best"}, "weights must be one of 'tuned', or 7 numbers, got 'best'"),
         ({"weights": (1, 2)}, r"weights must be 'tuned' or 7 numbers, got \(1, 2\)"),
+        ({"weights": [1, 2, 3, [4], 5, 6, 7]}, r"weights\[3\] must be a number .*, got \[4\]"),
         ({"weights": 3}, "weights must be 'tuned' or 7 numbers, got 3"),
         ({"weights": (1, 1, 1, -1, 1, 1, 1)}, r"weights\[3\] must be a number at least 0 and at most 1e\+09, got -1"),
         ({"search": "greedy"}, "search must be one of 'deterministic', 'smooth', got 'greedy'"),
         ({"step": "worst"}, "step must be one of 'best', 'first', got 'worst'"),
         ({"epsilon": 0}, "epsilon must be a number above 0"),
-        ({"min_support": 0}, "min_support must be a number above 0 and at most 1, got 0"),
-        ({"max_candidates": 10**6}, "max_candidates must be an integer at least 1 and at most 20000, got 1000000"),
+        ({"min_support": -1}, "min_support must be an integer at least 1, got -1"),
+        ({"max_candidates": 10**6}, "max_candidates must be an integer at least 1 and at most 10000, got 1000000"),
         ({"random_state": "x"}, "random_state must be None, an integer"),
     ],
 )

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from diverse_rule_sets import Equals, Interval, Rule, RuleSet
+from diverse_rule_sets import rules as rules_module
 from diverse_rule_sets.rules import CONFLICTS
 
 
@@ -103,16 +104,50 @@ def test_added_class_counts_may_say_what_no_rule_says_alone():
     both = RuleSet(rules, ("a", "b", "c"), "a", (100, 100, 100), (5, 1, 0), "counts", smoothing=3.0)
     fired = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
     assert both.predict(fired).tolist() == ["c", "a", "b", "a"]
-    assert both.speakers(fired).tolist() == [1, 0, 1, -1]  # of the two, rule 2 has more records of class c
+    assert both.speakers(fired).tolist() == [-1, 0, 1, -1]  # neither rule speaks for class c
     expected = [[61 / 208, 61 / 208, 86 / 208], [61 / 103, 1 / 103, 41 / 103], [1 / 108, 61 / 108, 46 / 108]]
     np.testing.assert_allclose(both.predict_proba(fired), [*expected, [6 / 9, 2 / 9, 1 / 9]])
     assert both.reasons(fired) == [
-        "rules 1 and 2 together: 85 c, 60 a, 60 b",
+        "rules 1 and 2 together: 85 c, 60 a, 60 b, hence c",
         "IF x0 > 0 THEN a: 60 a, 40 c",
         "IF x1 > 0 THEN b: 60 b, 45 c",
         "no rule covers it: a",
     ]
     assert "their class counts are added up" in str(both)
+
+
+def test_added_counts_are_not_smoothed_and_a_tie_goes_to_the_larger_class():
+    rules = (rule_of(0, "no", (2, 2)), rule_of(1, "yes", (1, 2)), rule_of(2, "no", (1, 0)))
+    table = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])
+    few = a_set("counts", rules=rules, class_totals=(900, 100), smoothing=5.0)
+    assert few.predict(table).tolist() == ["yes", "no", "yes", "no"]  # 3 : 4, 4 : 4, 1 : 2, 2 : 2
+    many = a_set("counts", rules=rules, class_totals=(100, 900), smoothing=5.0)
+    assert many.predict(table).tolist() == ["yes"] * 4
+    assert many.reasons(table)[3] == "IF x0 > 0 THEN no: 2 no, 2 yes, hence yes"
+    weighted = a_set("counts", rules=rules, class_weights=(2.0, 1.0))
+    assert weighted.predict(table).tolist() == ["no"] * 4
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_many_records_are_looked_at_in_blocks(conflict, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels, counts = ("no", "yes", "no", "no", "yes"), ((5, 3), (2, 9), (7, 7), (3, 0), (1, 4))
+    rules = tuple(rule_of(j, label, both) for j, (label, both) in enumerate(zip(labels, counts, strict=True)))
+    spare = (rule_of(5, "yes", (0, 2)),)
+    table = rng.integers(0, 2, (101, 6))
+    together = a_set(conflict, rules=rules, backups=spare)
+    ask = (RuleSet.answers, RuleSet.speakers, RuleSet.predict_proba, RuleSet.reasons)
+    ref = [one(together, table) for one in ask]
+    monkeypatch.setattr(rules_module, "_BLOCK", 1)
+    for one, expected in zip(ask, ref, strict=True):
+        np.testing.assert_array_equal(one(together, table), expected)
+
+
+def test_an_unknown_way_to_settle_conflicts_is_refused():
+    with pytest.raises(
+        ValueError, match=r"conflict must be one of 'precision', .*'counts', or a function .*, got 'loudest'"
+    ):
+        a_set("loudest")
 
 
 def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():

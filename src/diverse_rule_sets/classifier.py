@@ -253,6 +253,19 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         """
         return cls(**{**PAPER, **overrides})
 
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each record's class probabilities, columns as in ``classes_``.
+
+        They are the smoothed class counts of the rule or backup that speaks, weighted by class:
+        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of the training records under it n_k are of class k,
+        of all training records a share p_k, m is ``smoothing`` and w_k the class weight. With
+        ``class_weight="balanced"`` they are therefore those of a table in which all classes are equally common, as in
+        scikit-learn's own classifiers, and the label is the class with the highest probability; for the frequencies of
+        the table itself, fit with ``class_weight=None``. (In the paper's method a rule's label is the class it was
+        drawn for, likeliest or not.)
+        """
+        return super().predict_proba(X)
+
     def _check_parameters(self) -> None:
         """Refuse bad parameters by name, before anything is computed."""
         check_number("max_rules", self.max_rules, numbers.Integral, low=0)

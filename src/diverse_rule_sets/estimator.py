@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -33,16 +32,16 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
 
-    @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse bad parameters by name, before anything is computed."""
+        raise NotImplementedError
 
     def _check_labels(self, labels: list[Any]) -> None:
         """Refuse parameters that do not go with the labels."""
 
-    @abstractmethod
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -82,13 +81,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each record's class probabilities, columns as in ``classes_``.
 
-        They are the smoothed class counts of the rule or backup that speaks, weighted by class:
-        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of the training records under it n_k are of class k,
-        of all training records a share p_k, m is ``smoothing`` and w_k the class weight. With
-        ``class_weight="balanced"`` they are therefore those of a table in which all classes are equally common, as in
-        scikit-learn's own classifiers, and the label is the class with the highest probability; for the frequencies of
-        the table itself, fit with ``class_weight=None``. (In the paper's method a rule's label is the class it was
-        drawn for, likeliest or not.)
+        They are the class shares of the training records under the rule that speaks, mixed a little with those of the
+        whole table; of all covering rules together where their counts are added up. A rule's label need not be the
+        likeliest class under it.
         """
         table = self._table(X)
         return self.rule_set_.predict_proba(table)
@@ -99,9 +94,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or backup
-        that spoke, missing if none did; ``fired``, the numbers of all rules that cover the record;
-        ``contradiction``, whether those rules name different labels; ``reason``, in words. It is of the same
-        library as X (and has its index), pandas or else polars for arrays.
+        that spoke, missing if none did (where class counts are added up, also if no covering rule has the label that
+        wins); ``fired``, the numbers of all rules that cover the record; ``contradiction``, whether those rules name
+        different labels; ``reason``, in words. It is of the same library as X (and has its index), pandas or else
+        polars for arrays.
         """
         table = self._table(X)
         rules = self.rule_set_.rules

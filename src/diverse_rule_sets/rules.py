@@ -70,6 +70,9 @@ class Rule:
         return f"IF {body} THEN {format_label(self.label)}"
 
 
+# Records times rules that are looked at in one go.
+_BLOCK = 1 << 22
+
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
 # Who speaks where several rules cover a record.
@@ -115,6 +118,13 @@ class RuleSet:
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
 
+    def __post_init__(self) -> None:
+        if not callable(self.conflict) and self.conflict not in CONFLICTS:
+            words = ", ".join(repr(word) for word in CONFLICTS)
+            raise ValueError(
+                f"conflict must be one of {words}, or a function of the covering rules, got {self.conflict!r}"
+            )
+
     def __len__(self) -> int:
         return len(self.rules)
 
@@ -135,18 +145,33 @@ class RuleSet:
 
     def fires(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
-        return _fires(self.rules, as_table(X)).T
+        return _unpacked(_fires(self.rules, as_table(X)), 0, as_table(X).n_records)
 
     def speakers(self, X: Any) -> NDArray[np.int64]:
-        """Return who speaks for each record: a position in ``rules + backups``, or -1 for the default."""
+        """Return who speaks for each record: a position in ``rules + backups``, or -1.
+
+        -1 means the default; where class counts are added up also that no covering rule has the label that wins.
+        """
+        return self._by_blocks(X, lambda covered, spoke: spoke)
+
+    def _by_blocks(self, X: Any, tell: Callable[[Flags, NDArray[np.int64]], NDArray[Any]]) -> NDArray[Any]:
+        """Ask about some records after the other, so that many rules on many records fit into memory.
+
+        ``tell`` is given which rules cover each record of a block, and who speaks for it.
+        """
         table = as_table(X)
         fired = _fires(self.rules + self.backups, table)
-        spoke = self._settled(fired[: len(self.rules)].T)
-        if self.backups:
-            spare = fired[len(self.rules) :].T
-            backup = np.where(spare.any(axis=1), len(self.rules) + np.argmax(spare, axis=1), -1)
-            spoke = np.where(spoke < 0, backup, spoke)
-        return spoke
+        size = max(8, _BLOCK // (len(fired) + 1) // 8 * 8)
+        blocks = []
+        for begin in range(0, table.n_records, size):
+            flags = _unpacked(fired, begin, min(begin + size, table.n_records))
+            covered, spare = flags[:, : len(self.rules)], flags[:, len(self.rules) :]
+            spoke = self._settled(covered)
+            if self.backups:
+                backup = np.where(spare.any(axis=1), len(self.rules) + np.argmax(spare, axis=1), -1)
+                spoke = np.where(spoke < 0, backup, spoke)
+            blocks.append(tell(covered, spoke))
+        return np.concatenate(blocks)
 
     def _settled(self, fired: Flags) -> NDArray[np.int64]:
         """Return the position of the rule that speaks for each record, -1 where none covers it."""
@@ -156,18 +181,21 @@ class RuleSet:
             groups, which = firing_groups(fired)
             return np.array([self._settle(group) for group in groups], np.int64)[which]
         if self.conflict in ("vote", "counts"):
-            return self._by_ballots(fired)
+            patterns, which = _patterns(fired)
+            return self._by_ballots(patterns)[which]
         order = self._order()
         first = np.argmax(fired[:, order], axis=1)
         return np.where(fired.any(axis=1), order[first], -1)
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
-        table = as_table(X)
-        said = self.said_by(self.speakers(table))
+        return self._by_blocks(X, self._said)
+
+    def _said(self, covered: Flags, spoke: NDArray[np.int64]) -> NDArray[np.int64]:
+        said = self.said_by(spoke)
         if self.conflict == "counts":  # may say what no rule alone says
-            fired = self.fires(table)
-            said = np.where(fired.any(axis=1), np.argmax(self._added_up(fired), axis=1), said)
+            patterns, which = _patterns(covered)
+            said = np.where(covered.any(axis=1), self._largest(patterns)[which], said)
         return said
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -184,38 +212,49 @@ class RuleSet:
         weight. A record left to the default takes the :attr:`default_counts`; where ``conflict`` is ``"counts"``, those
         of all covering rules are added up first. Columns are ordered as ``classes``.
         """
-        table = as_table(X)
         counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.default_counts], np.float64)])
-        shares = self._smooth(counts)[self.speakers(table)]
-        if self.conflict == "counts":
-            fired = self.fires(table)
-            shares = np.where(fired.any(axis=1, keepdims=True), self._added_up(fired), shares)
-        return shares
+        alone = self._smooth(counts)
+
+        def shares(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[np.float64]:
+            if self.conflict != "counts":
+                return alone[spoke]
+            patterns, which = _patterns(covered)
+            together = self._smooth(patterns @ self._counts(self.rules))[which]
+            return np.where(covered.any(axis=1, keepdims=True), together, alone[spoke])
+
+        return self._by_blocks(X, shares)
 
     def reasons(self, X: Any) -> list[str]:
         """Say for each record in one sentence why it gets its label."""
-        table = as_table(X)
         numbered = [str(rule) for rule in self.rules]
         numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in self.backups]
         nobody = "no rule and no backup covers it" if self.backups else "no rule covers it"
-        sentences = [*numbered, f"{nobody}: {format_label(self.default)}"]
-        if self.conflict != "counts":
-            return [sentences[j] for j in self.speakers(table).tolist()]
-        fired = self.fires(table)
-        groups, which = firing_groups(fired)
-        together = [self._together(group) for group in groups]
-        alone = self.speakers(table).tolist()
-        return [together[k] or sentences[j] for k, j in zip(which.tolist(), alone, strict=True)]
+        sentences = np.array([*numbered, f"{nobody}: {format_label(self.default)}"], object)
 
-    def _together(self, group: NDArray[np.int64]) -> str:
+        def told(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[Any]:
+            if self.conflict != "counts":
+                return sentences[spoke]
+            patterns, which = _patterns(covered)
+            labels = self._largest(patterns).tolist()
+            groups = [self._together(np.flatnonzero(row), k) for row, k in zip(patterns, labels, strict=True)]
+            together = np.array(groups, object)[which] if groups else sentences[spoke]
+            return np.where(covered.any(axis=1), together, sentences[spoke])
+
+        return list(self._by_blocks(X, told))
+
+    def _together(self, group: NDArray[np.int64], answer: int) -> str:
         """Say what the class counts of some rules come to; nothing for no rules."""
         if not group.size:
             return ""
         if group.size == 1:
-            return f"{self.rules[group[0]]}{_tally(self.rules[group[0]].class_counts)}"
+            rule = self.rules[group[0]]
+            sentence = f"{rule}{_tally(rule.class_counts)}"
+            hence = "" if rule.label == self.classes[answer] else f", hence {format_label(self.classes[answer])}"
+            return sentence + hence
         added = self._counts(tuple(self.rules[j] for j in group)).sum(axis=0).astype(int)
         names = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
-        return f"rules {names} together{_tally(tuple(zip(self.classes, added.tolist(), strict=True)))}"
+        tally = _tally(tuple(zip(self.classes, added.tolist(), strict=True)))
+        return f"rules {names} together{tally}, hence {format_label(self.classes[answer])}"
 
     @property
     def likeliest_default(self) -> Any:
@@ -272,28 +311,33 @@ class RuleSet:
         sizes = np.array([rule.n_covered for rule in self.rules])
         return np.lexsort((places, -sizes, -merit))
 
-    def _added_up(self, fired: Flags) -> NDArray[np.float64]:
-        """Class shares of the counts of all covering rules together."""
-        return self._smooth(fired @ self._counts(self.rules))
+    def _largest(self, patterns: Flags) -> NDArray[np.int64]:
+        """Return the class with the most (weighted) records under each combination of rules; of equals the larger."""
+        added = patterns @ self._counts(self.rules)
+        if self.class_weights is not None:
+            added = np.round(added * np.array(self.class_weights), 9)
+        leads = added == added.max(axis=1, keepdims=True)
+        return np.argmax(np.where(leads, np.array(self.class_totals), -1), axis=1)
 
-    def _by_ballots(self, fired: Flags) -> NDArray[np.int64]:
-        """Return the covering rule that speaks best for the label that wins; of equals the first label.
+    def _by_ballots(self, patterns: Flags) -> NDArray[np.int64]:
+        """Return the covering rule that speaks best for the label that wins, -1 if none of them has that label.
 
         In a vote that is the most precise rule of the label, where counts are added up the one with most records of it.
         """
         places = np.arange(len(self.rules))
+        label = np.array([self.classes.index(rule.label) for rule in self.rules])
+        merit = np.full((len(self.rules), len(self.classes)), -1.0)
         if self.conflict == "counts":
-            merit = self._counts(self.rules)
-            winner = np.argmax(self._added_up(fired), axis=1)
+            winner = self._largest(patterns)
+            merit[places, label] = self._counts(self.rules)[places, label]
         else:
-            label = np.array([self.classes.index(rule.label) for rule in self.rules])
-            ballots = np.zeros((len(self.rules), len(self.classes)))
+            ballots = np.zeros_like(merit)
             ballots[places, label] = self._precisions(smoothed=True)
-            winner = np.argmax(fired @ ballots, axis=1)
-            merit = np.full_like(ballots, -1.0)
+            winner = np.argmax(patterns @ ballots, axis=1)
             merit[self._order(), label[self._order()]] = places[::-1]
-        best = np.argmax(np.where(fired, merit[:, winner].T, -2.0), axis=1)
-        return np.where(fired.any(axis=1), best, -1)
+        offered = np.where(patterns, merit[:, winner].T, -1.0)
+        best = np.argmax(offered, axis=1)
+        return np.where(offered[np.arange(len(patterns)), best] >= 0, best, -1)
 
     def _settle(self, covering: NDArray[np.int64]) -> int:
         """Return which of the covering rules speaks, by the user's function."""
@@ -339,9 +383,9 @@ class RuleSet:
         return tuple(zip(self.classes, self.uncovered_counts, strict=True))
 
 
-def _fires(rules: Sequence[Rule], table: Table) -> Flags:
-    """Tell which rules cover which records: an array (n_rules, n_records). Each column is read once."""
-    fired = np.ones((len(rules), table.n_records), np.bool_)
+def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:
+    """Tell which rules cover which records: a row of packed bits a rule. Each column is read once."""
+    fired = np.full((len(rules), -(-table.n_records // 8)), 255, np.uint8)
     by_column: dict[Hashable, dict[Condition, list[int]]] = {}
     for j, rule in enumerate(rules):
         for condition in rule.conditions:
@@ -349,15 +393,31 @@ def _fires(rules: Sequence[Rule], table: Table) -> Flags:
     for name, conditions in by_column.items():
         column = table.column(name)
         for condition, where in conditions.items():
-            fired[where] &= condition.holds(column)
+            fired[where] &= np.packbits(condition.holds(column))
     return fired
 
 
-def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+def _unpacked(fired: NDArray[np.uint8], begin: int, end: int) -> Flags:
+    """Return which rules cover the records from ``begin``, a multiple of 8, to ``end``: an array (records, rules)."""
+    octets = fired[:, begin // 8 : -(-end // 8)]
+    flags = np.unpackbits(octets, axis=1, count=end - begin).view(np.bool_)
+    return np.ascontiguousarray(flags.T)  # much is asked record by record
+
+
+def _patterns(fired: Flags) -> tuple[Flags, NDArray[np.int64]]:
     """Return the combinations of rules that occur, few as a rule, and which of them each record has."""
-    patterns, which = np.unique(np.packbits(fired, axis=1), axis=0, return_inverse=True)
-    groups = [np.flatnonzero(row) for row in np.unpackbits(patterns, axis=1, count=fired.shape[1])]
-    return groups, which.reshape(-1)
+    if not fired.shape[1]:
+        return fired[:1], np.zeros(len(fired), np.int64)
+    packed = np.ascontiguousarray(np.packbits(fired, axis=1))
+    whole = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # a row as one value sorts faster
+    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    return fired[first], which.reshape(-1)
+
+
+def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return the combinations of rules that occur, as positions, and which of them each record has."""
+    patterns, which = _patterns(fired)
+    return [np.flatnonzero(row) for row in patterns], which
 
 
 def _page(rule: Rule, total: int, indent: int) -> str:

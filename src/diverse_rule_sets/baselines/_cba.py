@@ -12,7 +12,7 @@ from diverse_rule_sets._bitset import Flags, Integers, Lists
 from diverse_rule_sets._checks import check_number
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.baselines._base import ItemRule, Items, MiningRival, least_count
+from diverse_rule_sets.baselines._base import ItemRule, Items, MiningRival
 from diverse_rule_sets.baselines._mining import Mined
 
 
@@ -25,9 +25,10 @@ class CBAClassifier(MiningRival):
 
     Parameters
     ----------
-    min_support : float or "auto", default="auto"
-        The smallest share of all records that a rule covers and answers rightly. ``"auto"`` is 0.01, or as much more as
-        it takes to stay within ``max_candidates``; ``min_support_`` says what it was.
+    min_support : float, int or "auto", default="auto"
+        The fewest records that a rule covers and answers rightly: a share of all (a float), or a number (an int).
+        ``"auto"`` is a hundredth, or more if that takes more than ``max_candidates`` bodies; where even a quarter does,
+        conditions are fewer.
     min_confidence : float, default=0.5
         The smallest share of the records under a rule that it answers rightly.
     max_rules : int or None, default=None
@@ -35,7 +36,8 @@ class CBAClassifier(MiningRival):
     max_conditions : int or None, default=4
         The most conditions of a rule.
     conditions : {"bins", "thresholds"}, default="bins"
-        What is offered for numbers and dates: bins between edges, or both sides of every edge.
+        What is offered: bins between edges and single categories; or both sides of every edge and sets of categories,
+        which makes many more candidates.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
         Where columns are cut; a dict gives one of these words or a list of edges for each column.
     n_bins : int, default=5
@@ -51,8 +53,8 @@ class CBAClassifier(MiningRival):
     ----------
     rule_set_ : RuleSet
         The rules in order; ``conflict`` is ``"first"``.
-    min_support_ : float
-        The support that was asked for.
+    min_support_ : int
+        The fewest records that were asked for.
     n_candidates_ : int
         How many frequent bodies were looked at.
     n_association_rules_ : int
@@ -68,9 +70,10 @@ class CBAClassifier(MiningRival):
     errors. M2 gives the same list with fewer passes over data on disk; on bits in memory M1 takes a
     fraction of the time of mining, so there is nothing to gain.
 
-    *Left open, and settled:* "generated earlier" means fewer conditions, then the order of columns and values, then
-    the larger class. The default label is the likeliest among the records left by the rules kept, in ties the larger
-    class. ``max_rules`` cuts the finished list. The optional pruning of rules by pessimistic error is not done.
+    *Left open, and settled:* "generated earlier" means fewer conditions (an interval with two ends counting twice),
+    then the order of columns and values, then the larger class. The default label is the likeliest among the records
+    left by the rules kept, in ties the larger class. ``max_rules`` cuts the finished list. The optional pruning of
+    rules by pessimistic error is not done.
 
     *Faster, with the same result:* a rule that has a shorter rule in it, of the same label and at least its
     confidence, can never be kept: the shorter one comes earlier, and takes or leaves all that it could answer
@@ -129,10 +132,13 @@ class CBAClassifier(MiningRival):
     def _enough(self, class_counts: Integers, needed: int) -> Flags:
         return np.asarray((class_counts >= needed).any(axis=1))
 
+    def _final(self, class_counts: Integers) -> Flags:
+        """Tell which bodies cover records of one class only."""
+        return np.asarray((class_counts > 0).sum(axis=1) <= 1)
+
     def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
         backend = items.backend
-        mined, share = self._mined(items, progress)
-        needed = least_count(share, backend.n_records)
+        mined, needed = self._mined(items, progress)
         bodies, labels = association_rules(mined, backend.class_totals, needed, float(self.min_confidence))
         progress.say(f"choosing among {labels.size:,} rules")
         chosen = covering(backend, mined.bodies.take(bodies), labels)
@@ -142,7 +148,7 @@ class CBAClassifier(MiningRival):
             for j in chosen[: None if most is None else int(most)]
         ]
         fitted = {
-            "min_support_": share,
+            "min_support_": needed,
             "n_candidates_": mined.bodies.size,
             "n_association_rules_": int(labels.size),
         }
@@ -173,8 +179,9 @@ def covering(backend: LocalBackend, bodies: Lists, labels: Integers) -> Integers
     chosen = np.flatnonzero(claimed)
     left, wrong, errors = backend.everything, 0, []
     for j in chosen.tolist():
-        taken = backend.class_counts(backend.cover(bodies.one(j)) & left)
-        left = left & ~backend.cover(bodies.one(j))
+        cover = backend.cover(bodies.one(j))
+        taken = backend.class_counts(cover & left)
+        left = left & ~cover
         wrong += int(taken.sum() - taken[labels[j]])
         rest = backend.class_counts(left)
         errors.append(wrong + int(rest.sum() - rest.max()))

@@ -36,14 +36,15 @@ class CN2Classifier(Rival):
     min_covered : int, default=5
         The fewest records of its class, among those left, under a rule.
     significance : float, default=1.0
-        A rule must have more of its class than the whole table, and by chance only with this probability (likelihood
-        ratio test on the records left); 1 asks for nothing.
+        The level of a likelihood ratio test of each rule on the records left (chi-square with one degree of freedom); a
+        rule must also have more of its class than the whole table. 1 asks for nothing.
     max_rules : int or None, default=None
         Keep only so many of the first rules; classes are taken in their sorted order.
     max_conditions : int or None, default=5
         The most conditions of a rule.
     conditions : {"bins", "thresholds"}, default="bins"
-        What is offered for numbers and dates: bins between edges, or both sides of every edge.
+        What is offered: bins between edges and single categories; or both sides of every edge and sets of categories,
+        which makes many more candidates.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
         Where columns are cut; a dict gives one of these words or a list of edges for each column.
     n_bins : int, default=5
@@ -58,7 +59,7 @@ class CN2Classifier(Rival):
     rule_set_ : RuleSet
         The rules in the order in which they were found; ``conflict`` is ``"counts"``.
     n_candidates_ : int
-        How many bodies were looked at.
+        How many bodies with enough records of the class were judged, in all searches together.
     classes_ : array of labels, sorted
     n_features_in_ : int
     feature_names_in_ : array of column names, only where X had them
@@ -74,6 +75,9 @@ class CN2Classifier(Rival):
     good bodies the one met first stands. The test has one degree of freedom, for the class against the others, and a
     rule with less of its class than the table fails it. A rule's published counts are those of all training records
     under it. The default label is the likeliest among training records that no rule covers (Orange: among all).
+
+    *Weak rules:* the search goes on until too few records of a class are left, so the last rules of a class may have
+    less of it than the whole table (with Laplace; entropy refuses them). ``significance`` keeps them out.
 
     *Unlike Orange 3.40:* the beam never holds the same body twice (there, ``a AND b`` and ``b AND a`` take two places),
     every new body may become the rule (there, the first one made from each member of the beam is passed over), and
@@ -162,11 +166,11 @@ def laplace(inside: Integers, others: Integers, share: float) -> Floats:
 
 
 def low_entropy(inside: Integers, others: Integers, share: float) -> Floats:
-    """Negative entropy in bits of the class against the others; the worst where the class is no commoner than usual."""
+    """Negative entropy in bits of the class against the others; minus infinity where it is not above its share."""
     p = inside / np.maximum(inside + others, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = -np.nan_to_num(p * np.log2(p)) - np.nan_to_num((1 - p) * np.log2(1 - p))
-    return np.asarray(np.where(p > share, -bits, -1.0))
+    return np.asarray(np.where(p > share, -bits, -np.inf))
 
 
 Evaluation = Callable[[Integers, Integers, float], Floats]
@@ -198,8 +202,8 @@ class _Search:
         self._evaluation = evaluation
         self._beam_width = beam_width
         self._min_covered = min_covered
-        # The square of a normal deviate is what the likelihood ratio is under chance.
-        self._critical = NormalDist().inv_cdf(1 - significance / 2) ** 2 if significance < 1 else -np.inf
+        # Under chance the likelihood ratio is distributed as the square of a normal deviate.
+        self._critical = NormalDist().inv_cdf(max(significance / 2, 1e-300)) ** 2 if significance < 1 else -np.inf
         self._max_conditions = max_conditions
         self.n_candidates = 0
 

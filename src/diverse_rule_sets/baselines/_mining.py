@@ -13,10 +13,10 @@ from diverse_rule_sets.backends import LocalBackend
 
 # Bodies that are counted in one go.
 _BLOCK = 1 << 17
-# So many bodies may be counted for each one that may be kept.
-_COUNTED = 20
+# At most so many bodies are counted for each one that may be kept, but always so many in all.
+_COUNTED_EACH, _COUNTED = 20, 10_000_000
 
-Enough = Callable[[Integers], Flags]
+Tell = Callable[[Integers], Flags]
 
 
 class Mined(NamedTuple):
@@ -31,7 +31,7 @@ class Mined(NamedTuple):
 
 
 class TooManyBodiesError(Exception):
-    """More bodies than the limit."""
+    """More bodies than the limit, or too many to look through; the text says which."""
 
 
 class _Level(NamedTuple):
@@ -46,14 +46,30 @@ class _Level(NamedTuple):
         return _Level(self.items[kept], self.counts[kept], self.widths[kept], self.parents[kept])
 
 
+class Mining(NamedTuple):
+    """What is to be listed.
+
+    Parameters
+    ----------
+    enough : tells from class counts (n_bodies, n_classes) which bodies cover enough records; where one does not, no
+        longer one may
+    max_conditions : the most columns of a body; None for any number
+    limit : the most bodies
+    exclusive : two items of one column never hold for the same record
+    final : tells from class counts which bodies need not be made longer; None for none
+    same_cover : keep bodies that cover the same records as a shorter one
+    """
+
+    enough: Tell
+    max_conditions: int | None
+    limit: int
+    exclusive: bool = False
+    final: Tell | None = None
+    same_cover: bool = False
+
+
 def frequent_bodies(
-    backend: LocalBackend,
-    columns: Integers,
-    enough: Enough,
-    max_conditions: int | None,
-    limit: int,
-    report: Callable[[str], None] = lambda _: None,
-    same_cover: bool = False,
+    backend: LocalBackend, columns: Integers, mining: Mining, report: Callable[[str], None] = lambda _: None
 ) -> Mined:
     """List the bodies that cover enough records, level by level (Apriori, on bits).
 
@@ -64,41 +80,39 @@ def frequent_bodies(
     ----------
     backend : the records
     columns : the column of each item, ascending
-    enough : tells from class counts (n_bodies, n_classes) which bodies cover enough records; where one does not, no
-        longer one may
-    max_conditions : the most columns of a body; None for any number
-    limit : the most bodies
+    mining : what is to be listed
     report : is told in words how far it is
-    same_cover : keep bodies that cover the same records as a shorter one
 
     Raises
     ------
     TooManyBodiesError : if there are more than the limit, or if very many more must be counted to find them
     """
-    longest = backend.n_items if max_conditions is None else max_conditions
-    levels = [_singles(backend, enough)]
+    levels = [_singles(backend, mining.enough)]
     n_kept, n_counted = len(levels[0].items), backend.n_items
+    most = max(_COUNTED, _COUNTED_EACH * mining.limit)
     while True:
-        if n_kept > limit:
-            raise TooManyBodiesError
-        report(f"{n_kept:,} frequent bodies of up to {len(levels)} conditions")
+        if n_kept > mining.limit:
+            raise TooManyBodiesError("reach")
+        report(f"{n_kept:,} frequent bodies of up to {len(levels)} items")
         found = []
-        for first, second in _siblings(levels[-1].items):
+        for first, second in _siblings(levels[-1], columns, mining):
             n_counted += first.size
-            joined = _joined(backend, columns, levels[-1], first, second, longest)
-            kept = enough(joined.counts)
-            if not same_cover:
+            if n_counted > most:
+                raise TooManyBodiesError("may reach")
+            joined = _joined(backend, columns, levels[-1], first, second)
+            kept = mining.enough(joined.counts)
+            if not mining.same_cover:
                 kept &= _covers_less(joined, levels[-1])
             found.append(joined.take(kept))
             n_kept += len(found[-1].items)
-            if n_kept > limit or n_counted > _COUNTED * limit:
-                raise TooManyBodiesError
+            if n_kept > mining.limit:
+                raise TooManyBodiesError("reach")
         if not any(len(part.items) for part in found):
             return _mined(levels)
         levels.append(_Level(*(np.concatenate(parts) for parts in zip(*found, strict=True))))
 
 
-def _singles(backend: LocalBackend, enough: Enough) -> _Level:
+def _singles(backend: LocalBackend, enough: Tell) -> _Level:
     """Return the bodies of one item."""
     items = np.arange(backend.n_items, dtype=np.int32)[:, None]
     counts = backend.class_counts_of(_lists(items))
@@ -106,33 +120,48 @@ def _singles(backend: LocalBackend, enough: Enough) -> _Level:
     return _Level(items, counts, ones, np.full((items.size, 2), -1)).take(enough(counts))
 
 
-def _siblings(items: NDArray[np.int32]) -> Iterator[tuple[Integers, Integers]]:
-    """Pair the bodies that differ in their last item only, a block of pairs at a time, in lexical order."""
-    changes = np.flatnonzero((items[1:, :-1] != items[:-1, :-1]).any(axis=1)) + 1
-    ends = np.append(changes, len(items))
-    last = ends[np.searchsorted(changes, np.arange(len(items)), side="right")]
-    partners = last - np.arange(len(items)) - 1
+def _siblings(level: _Level, columns: Integers, mining: Mining) -> Iterator[tuple[Integers, Integers]]:
+    """Pair bodies that differ in their last item only, in lexical order, a block of pairs at a time.
+
+    Left out are pairs that cannot hold together, or that would have more columns than allowed.
+    """
+    final = np.zeros(len(level.items), np.bool_) if mining.final is None else mining.final(level.counts)
+    growing = np.flatnonzero(~final)
+    items, widths = level.items[growing], level.widths[growing]
+    if not growing.size:
+        return
+    begins = np.ones(growing.size, np.bool_)
+    begins[1:] = (items[1:, :-1] != items[:-1, :-1]).any(axis=1)
+    last_columns = columns[items[:, -1]]
+    turns = begins.copy()
+    turns[1:] |= last_columns[1:] != last_columns[:-1]
+    group_end, column_end = _ends(begins), _ends(turns)
+    longest = len(columns) if mining.max_conditions is None else mining.max_conditions
+    first_partner = column_end if mining.exclusive else np.arange(growing.size) + 1
+    partners = np.maximum(np.where(widths < longest, group_end, column_end) - first_partner, 0)
     before = np.append(0, np.cumsum(partners))
     begin = 0
-    while begin < len(items):
+    while begin < growing.size:
         end = max(int(np.searchsorted(before, before[begin] + _BLOCK, side="right")) - 1, begin + 1)
         first = np.repeat(np.arange(begin, end), partners[begin:end])
-        second = np.arange(first.size) - (before[first] - before[begin]) + first + 1
+        second = np.arange(first.size) - (before[first] - before[begin]) + first_partner[first]
         if first.size:
-            yield first, second
+            yield growing[first], growing[second]
         begin = end
 
 
-def _joined(
-    backend: LocalBackend, columns: Integers, level: _Level, first: Integers, second: Integers, longest: int
-) -> _Level:
-    """Join pairs of bodies to bodies of one item more, within the most columns."""
+def _ends(begins: Flags) -> Integers:
+    """Return for each place where its run ends, given where runs begin."""
+    ends = np.append(np.flatnonzero(begins)[1:], begins.size)
+    return np.asarray(ends[np.cumsum(begins) - 1])
+
+
+def _joined(backend: LocalBackend, columns: Integers, level: _Level, first: Integers, second: Integers) -> _Level:
+    """Join pairs of bodies to bodies of one item more."""
     added = level.items[second, -1]
     widths = level.widths[first] + (columns[level.items[first, -1]] != columns[added])
-    short = widths <= longest
-    first, second = first[short], second[short]
-    items = np.column_stack([level.items[first], added[short]])
-    return _Level(items, backend.class_counts_of(_lists(items)), widths[short], np.column_stack([first, second]))
+    items = np.column_stack([level.items[first], added])
+    return _Level(items, backend.class_counts_of(_lists(items)), widths, np.column_stack([first, second]))
 
 
 def _covers_less(joined: _Level, level: _Level) -> Flags:

@@ -17,6 +17,8 @@ from diverse_rule_sets.backends import LocalBackend
 
 Floats = NDArray[np.float64]
 N_TERMS = 7
+# Bodies that are unpacked or compared with all others in one go.
+_BLOCK = 256
 
 
 class Pool:
@@ -26,18 +28,18 @@ class Pool:
     ----------
     backend : the records
     bodies : the bodies
-    class_counts : records of each class under each body
     lengths : conditions of each body
     """
 
-    def __init__(self, backend: LocalBackend, bodies: Lists, class_counts: Integers, lengths: Integers) -> None:
+    def __init__(self, backend: LocalBackend, bodies: Lists, lengths: Integers) -> None:
         self.backend = backend
         self.bodies = bodies
-        self.correct = class_counts
-        self.incorrect = class_counts.sum(axis=1, keepdims=True) - class_counts
+        self.correct = backend.class_counts_of(bodies)
+        self.incorrect = self.correct.sum(axis=1, keepdims=True) - self.correct
         self.lengths = lengths
-        covers = [backend.cover(bodies.one(b)) for b in range(bodies.size)]
-        self.covers: Words = np.array(covers, np.uint64).reshape(bodies.size, backend.rows.shape[1])
+        self.covers: Words = np.empty((bodies.size, backend.rows.shape[1]), np.uint64)
+        for place in range(bodies.size):
+            self.covers[place] = backend.cover(bodies.one(place))
         self.singles = Lists(np.arange(bodies.size + 1), np.arange(bodies.size, dtype=np.int32))
 
     @property
@@ -53,8 +55,11 @@ class Pool:
     @cached_property
     def overlaps(self) -> Floats:
         """Records that each two bodies share: whole numbers, as floats because products of those are fast."""
-        shared = _bitset.count(self.covers, self.singles, self.covers, self.backend.n_threads)
-        return shared.astype(np.float64)
+        shared = np.empty((self.shape[0], self.shape[0]))
+        for begin in range(0, self.shape[0], _BLOCK):
+            block = self.covers[begin : begin + _BLOCK]
+            shared[:, begin : begin + _BLOCK] = _bitset.count(self.covers, self.singles, block, self.backend.n_threads)
+        return shared
 
     def terms(self, choice: Flags) -> Floats:
         """Return the seven terms f1 to f7 of a choice (Eq. 1 to 7 of the paper), each to be made large."""
@@ -81,21 +86,14 @@ class Pool:
         """Return the weighted sum of the terms."""
         return float(self.terms(choice) @ weights)
 
-    @cached_property
-    def _by_class(self) -> list[tuple[Integers, NDArray[np.float32]]]:
-        """The records of each class, and for each body which of them it covers."""
-        parts = []
-        for label in range(self.shape[1]):
-            records = np.flatnonzero(self.backend.y == label)
-            flags = [_bitset.unpack(cover, self.backend.n_records)[records] for cover in self.covers]
-            parts.append((records, np.array(flags, np.float32).reshape(self.shape[0], records.size)))
-        return parts
-
     def times(self, choice: Flags) -> Integers:
         """Count for each record the chosen candidates that cover it and name its class."""
         times = np.zeros(self.backend.n_records, np.int64)
-        for label, (records, flags) in enumerate(self._by_class):
-            times[records] = choice[:, label].astype(np.float32) @ flags
+        for label in range(self.shape[1]):
+            bodies = np.flatnonzero(choice[:, label])
+            for begin in range(0, bodies.size, _BLOCK):
+                covers = self.covers[bodies[begin : begin + _BLOCK]] & self.backend.class_masks[label]
+                times += _bitset.unpack(covers, self.backend.n_records).sum(axis=0)
         return times
 
     def rightly(self, among: Flags) -> Integers:
