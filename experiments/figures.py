@@ -48,14 +48,7 @@ def compared(frame: pd.DataFrame, tables: list[str], path: Path) -> None:
                 _spread_out(axes, lowest=0 if measure == "overlap" else 1)
             axes.set_xlim(-0.7, len(models) - 0.3)
             axes.set_xticks(range(len(models)), [""] * len(models))
-            axes.grid(axis="y", color="#E4E4E4", linewidth=0.8)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.tick_params(labelsize=8, length=2)
-            if column == 0:
-                axes.set_ylabel(title, fontsize=10)
-            if row == 0:
-                axes.set_title(name, fontsize=12)
+            _tidy(axes, "y", title if column == 0 else "", name if row == 0 else "")
     handles = [
         plt.Line2D([], [], color=colour, marker=mark, linestyle="", markersize=7, label=label)
         for colour, mark, label in STYLE.values()
@@ -67,6 +60,16 @@ def compared(frame: pd.DataFrame, tables: list[str], path: Path) -> None:
     fig.suptitle("Filled: here, with one standard deviation over splits. Hollow: the paper's print", fontsize=12)
     fig.tight_layout(rect=(0, 0.06, 1, 0.98))
     _save(fig, path)
+
+
+def _tidy(axes: Axes, lines: str, side: str, top: str) -> None:
+    """Give a panel its grid lines and titles, and no more ink than it needs."""
+    axes.grid(axis=lines, color="#E4E4E4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8, length=2)
+    axes.set_ylabel(side, fontsize=10)
+    axes.set_title(top, fontsize=12)
 
 
 def _spread_out(axes: Axes, lowest: int) -> None:
@@ -113,15 +116,8 @@ def limited(frame: pd.DataFrame, tables: list[str], path: Path) -> None:
             axes.xaxis.set_major_locator(FixedLocator(limits))
             axes.xaxis.set_minor_locator(NullLocator())
             axes.set_xticklabels([str(k) for k in limits])
-            axes.grid(color="#E4E4E4", linewidth=0.8)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.tick_params(labelsize=8, length=2)
-            if column == 0:
-                axes.set_ylabel(title, fontsize=10)
-            if row == 0:
-                axes.set_title(name, fontsize=12)
-            else:
+            _tidy(axes, "both", title if column == 0 else "", name if row == 0 else "")
+            if row == len(measures) - 1:
                 axes.set_xlabel("most rules allowed", fontsize=9)
     handles = [
         plt.Line2D([], [], color=STYLE[m][0], marker=STYLE[m][1], markersize=6, label=STYLE[m][2]) for m in models

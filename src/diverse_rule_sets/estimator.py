@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ BINNINGS = ("supervised", "uniform", "quantile")
 CONDITIONS = ("thresholds", "bins")
 
 
-class RuleSetEstimator(ClassifierMixin, BaseEstimator):
+class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A scikit-learn classifier whose fitted state is a :class:`RuleSet`.
 
     A subclass has parameters, checks them, and learns; all else is here. Its parameters ``conditions``, ``binning``,
@@ -32,16 +33,16 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
 
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse bad parameters by name, before anything is computed."""
-        raise NotImplementedError
 
     def _check_labels(self, labels: list[Any]) -> None:
         """Refuse parameters that do not go with the labels."""
 
+    @abstractmethod
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

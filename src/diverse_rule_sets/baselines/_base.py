@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -59,9 +60,9 @@ class Rival(RuleSetEstimator):
         """
         return cls(**{**cls._paper, **overrides})
 
+    @abstractmethod
     def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
         """Return the rules in order, and further fitted attributes."""
-        raise NotImplementedError
 
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         progress = Progress(int(self.verbose))
@@ -95,9 +96,9 @@ class MiningRival(Rival):
     # The most that `max_candidates` may be.
     _most: ClassVar[int]
 
+    @abstractmethod
     def _enough(self, class_counts: Integers, needed: int) -> Flags:
         """Tell which bodies reach a number of records."""
-        raise NotImplementedError
 
     def _final(self, class_counts: Integers) -> Flags:
         """Tell which bodies need not be made longer."""
