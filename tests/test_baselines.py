@@ -1,6 +1,10 @@
 """What all rivals promise alike."""
 
+import os
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pandas as pd
@@ -64,6 +68,27 @@ def test_tables_of_any_kind_give_the_same_rules(Rival, mixed):
         for binning in ("uniform", "quantile", "supervised"):
             odd = Rival(conditions=conditions, binning=binning, n_bins=3, max_conditions=2).fit(frame, y)
             assert (odd.predict(frame) == y).mean() > 0.5
+
+
+def test_same_rules_without_the_compiler():
+    script = textwrap.dedent("""
+        import numba, sys
+        from sklearn.datasets import load_iris
+        from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
+        X, y = load_iris(return_X_y=True)
+        for clf in (CBAClassifier(), CN2Classifier(), IDSClassifier(weights="tuned", random_state=0)):
+            print(clf.fit(X, y).rule_set_)
+        print(numba.config.DISABLE_JIT, file=sys.stderr)
+    """)
+    outputs = []
+    for disabled in ("0", "1"):
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled}
+        how = {"capture_output": True, "text": True, "check": True, "env": environment}
+        done = subprocess.run([sys.executable, "-c", script], **how)
+        assert done.stderr.split() == [disabled]
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("OTHERWISE") == 3
 
 
 @rivals

@@ -79,3 +79,21 @@ def test_joining_nothing_gives_nothing():
 @pytest.mark.parametrize(("n_bits", "words"), [(1, 1), (64, 1), (65, 2)])
 def test_number_of_words(n_bits, words):
     assert _bitset.n_words(n_bits) == words
+
+
+@given(matrices, st.data())
+def test_lists_claim_bits_in_order_as_a_loop_over_sets_does(flags, data):
+    n_rows, n_bits = flags.shape
+    one = st.lists(st.integers(0, n_rows - 1), unique=True, min_size=1, max_size=3).map(sorted)
+    lists = data.draw(st.lists(one, max_size=6))
+    masks = data.draw(arrays(np.bool_, (2, n_bits)))
+    own = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(lists), max_size=len(lists))), np.int64)
+    every = _bitset.pack(np.ones(n_bits, np.bool_))
+    claimed, left = _bitset.claim(_bitset.pack(flags), Lists.of(lists), _bitset.pack(masks), own, every)
+    rest = set(range(n_bits))
+    for j, members in enumerate(lists):
+        inside = {b for b in rest if all(flags[r, b] for r in members)}
+        assert claimed[j] == any(masks[own[j], b] for b in inside)
+        rest -= inside if claimed[j] else set()
+    assert _bitset.unpack(left, n_bits).nonzero()[0].tolist() == sorted(rest)
+    assert _bitset.popcount(every) == n_bits  # what was given is as it was
