@@ -76,6 +76,17 @@ def test_entropy_prefers_pure_bodies_of_the_class_and_never_its_absence():
     assert {rule.label for rule in few} == {0}  # a = "0" has less of class 1 than the table, and a = "1" too few
 
 
+def test_a_condition_that_changes_nothing_takes_no_place_in_the_beam():
+    """Within a = x, class 1 is where c and d differ; b says again what a says, and is met before c and d."""
+    rows = [("x", "x", c, d) for c in "uv" for d in "uv" for _ in range(25)] + [("y", "y", "u", "v")] * 100
+    X = pd.DataFrame(rows, columns=list("abcd"))
+    y = ((X["a"] == "x") & (X["c"] != X["d"])).astype(int)
+    clf = CN2Classifier(beam_width=1, max_conditions=3).fit(X, y)
+    first = next(rule for rule in clf.rule_set_ if rule.label == 1)
+    assert first.precision == 1
+    assert {condition.column for condition in first.conditions} == {"a", "c", "d"}
+
+
 def test_insignificant_rules_are_not_made():
     rng = np.random.default_rng(0)
     X, y = pd.DataFrame(rng.integers(0, 3, (200, 4)).astype(str), columns=list("abcd")), rng.integers(0, 2, 200)
