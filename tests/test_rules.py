@@ -116,6 +116,24 @@ def test_added_class_counts_may_say_what_no_rule_says_alone():
     assert "their class counts are added up" in str(both)
 
 
+def test_a_backup_is_not_asked_where_rules_cover_a_record_but_none_has_the_label_that_wins():
+    abc = "abc"
+    rules = tuple(
+        Rule((Interval(f"x{j}", 0),), label, tuple(zip(abc, row, strict=True)))
+        for j, (label, row) in enumerate([("a", (60, 0, 40)), ("b", (0, 60, 45))])
+    )
+    spare = Rule((Interval("x2", 0),), "b", tuple(zip(abc, (0, 3, 0), strict=True)))
+    both = RuleSet(rules, tuple(abc), "a", (100, 100, 100), (5, 4, 0), "counts", (spare,))
+    table = np.array([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
+    assert both.speakers(table).tolist() == [-1, 2, -1]
+    assert both.predict(table).tolist() == ["c", "b", "a"]
+    assert [reason.split(":")[0] for reason in both.reasons(table)] == [
+        "rules 1 and 2 together",
+        "no rule covers it; the first backup that does",
+        "no rule and no backup covers it",
+    ]
+
+
 def test_added_counts_are_not_smoothed_and_a_tie_goes_to_the_larger_class():
     rules = (rule_of(0, "no", (2, 2)), rule_of(1, "yes", (1, 2)), rule_of(2, "no", (1, 0)))
     table = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])

@@ -145,7 +145,8 @@ class RuleSet:
 
     def fires(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
-        return _unpacked(_fires(self.rules, as_table(X)), 0, as_table(X).n_records)
+        table = as_table(X)
+        return _unpacked(_fires(self.rules, table), 0, table.n_records)
 
     def speakers(self, X: Any) -> NDArray[np.int64]:
         """Return who speaks for each record: a position in ``rules + backups``, or -1.
@@ -169,7 +170,7 @@ class RuleSet:
             spoke = self._settled(covered)
             if self.backups:
                 backup = np.where(spare.any(axis=1), len(self.rules) + np.argmax(spare, axis=1), -1)
-                spoke = np.where(spoke < 0, backup, spoke)
+                spoke = np.where(covered.any(axis=1), spoke, backup)
             blocks.append(tell(covered, spoke))
         return np.concatenate(blocks)
 
@@ -237,8 +238,7 @@ class RuleSet:
             patterns, which = _patterns(covered)
             labels = self._largest(patterns).tolist()
             groups = [self._together(np.flatnonzero(row), k) for row, k in zip(patterns, labels, strict=True)]
-            together = np.array(groups, object)[which] if groups else sentences[spoke]
-            return np.where(covered.any(axis=1), together, sentences[spoke])
+            return np.where(covered.any(axis=1), np.array(groups, object)[which], sentences[spoke])
 
         return list(self._by_blocks(X, told))
 
