@@ -17,11 +17,12 @@ from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, as_table, plain
 from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.encoding import Cutting
 from diverse_rule_sets.estimator import RuleSetEstimator
 from diverse_rule_sets.learning import Data, Learnt, Plan, learn, learn_path, prepare, translated
 from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.rules import CONFLICTS, RuleSet
+from diverse_rule_sets.rules import RuleSet
 from diverse_rule_sets.samplers import MEASURES
 from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings
 

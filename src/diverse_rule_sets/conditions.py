@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import numbers
+import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
@@ -25,8 +27,10 @@ Bound = float | datetime.datetime | None
 
 # Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
 _AWKWARD = re.compile(
-    r"[=<>\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b|\bin$"
+    r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b|\b(in|not)$",
 )
+# Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
+_AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Condition(ABC):
     """One test of one column; the base of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
 
     column: Hashable
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the condition speaks of; empty if that could be any."""
+        return ""
 
     @abstractmethod
     def holds(self, column: Column) -> Flags:
@@ -55,28 +64,49 @@ class Condition(ABC):
 class Interval(Condition):
     """``low < column <= high``; a bound of None is absent. Missing values are in no interval.
 
+    Parameters
+    ----------
+    column : the column
+    low, high : finite numbers or dates
+    with_low, with_high : whether the bound itself is in the interval; learnt rules leave the lower one out
+
     Examples
     --------
     >>> print(Interval("age", low=37, high=60))
     37 < age <= 60
     >>> print(Interval("petal width (cm)", high=0.8))
     petal width (cm) <= 0.8
+    >>> print(Interval("age", low=18, with_low=True))
+    age >= 18
     """
 
     low: Bound = None
     high: Bound = None
+    with_low: bool = False
+    with_high: bool = True
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:
             raise ValueError(f"an interval of {self.column!r} needs low or high, or both")
+        for side in ("low", "high"):
+            object.__setattr__(self, side, _bound(getattr(self, side), self.column))
+        low, high = self.low, self.high
+        if low is not None and high is not None and _kind_of(low) != _kind_of(high):
+            raise TypeError(f"the bounds of an interval of {self.column!r} are of two kinds: {low!r} and {high!r}")
+        object.__setattr__(self, "with_low", bool(self.with_low) and low is not None)
+        object.__setattr__(self, "with_high", bool(self.with_high) or high is None)
 
     @property
     def kind(self) -> str:
         """The kind of column that the interval speaks of."""
-        bound = self.high if self.low is None else self.low
-        if isinstance(bound, datetime.datetime):
-            return DATE if bound.tzinfo is None else INSTANT
-        return NUMBER
+        return _kind_of(self.high if self.low is None else self.low)
+
+    @property
+    def tests(self) -> tuple[tuple[str, Any], ...]:
+        """The comparisons that a value must pass: pairs of an operator and a bound, the lower one first."""
+        low = [(">=" if self.with_low else ">", self.low)] if self.low is not None else []
+        high = [("<=" if self.with_high else "<", self.high)] if self.high is not None else []
+        return (*low, *high)
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value lies in the interval."""
@@ -84,27 +114,30 @@ class Interval(Condition):
             if column.missing.all():
                 return np.zeros(column.values.size, np.bool_)
             raise self._mismatch(column, self.kind)
-        low, high = (_comparable(bound) for bound in (self.low, self.high))
-        if low is None:
-            return np.asarray(column.values <= high)
-        above = np.asarray(column.values > low)
-        return above if high is None else above & (column.values <= high)
+        passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.tests]
+        return np.asarray(passed[0] if len(passed) == 1 else passed[0] & passed[1])
 
     def meet(self, other: Condition) -> Condition:
         """Return the interval that two intervals have in common."""
         if not isinstance(other, Interval):
             return super().meet(other)
-        lows: list[Any] = [bound for bound in (self.low, other.low) if bound is not None]
-        highs: list[Any] = [bound for bound in (self.high, other.high) if bound is not None]
-        return Interval(self.column, max(lows, default=None), min(highs, default=None))
+        lows: list[Any] = [one.low for one in (self, other) if one.low is not None]
+        highs: list[Any] = [one.high for one in (self, other) if one.high is not None]
+        low, high = max(lows, default=None), min(highs, default=None)
+        with_low = all(one.with_low for one in (self, other) if one.low == low)
+        with_high = all(one.with_high for one in (self, other) if one.high == high)
+        return Interval(self.column, low, high, with_low, with_high)
 
     def __str__(self) -> str:
         name = format_name(self.column)
-        if self.low is None:
-            return f"{name} <= {format_value(self.high)}"
-        if self.high is None:
-            return f"{name} > {format_value(self.low)}"
-        return f"{format_value(self.low)} < {name} <= {format_value(self.high)}"
+        if self.low is None or self.high is None:
+            ((test, bound),) = self.tests
+            return f"{name} {test} {format_value(bound)}"
+        (above, low), (below, high) = self.tests
+        return f"{format_value(low)} {above.replace('>', '<')} {name} {below} {format_value(high)}"
+
+
+_KINDS = {str: TEXT, bool: BOOLEAN}
 
 
 @dataclass(frozen=True)
@@ -126,6 +159,11 @@ class Equals(Condition):
     value: Any
     mixed: bool = field(default=False, compare=False)
 
+    @property
+    def kind(self) -> str:
+        """The kind of column that the value belongs to."""
+        return CATEGORY if self.mixed else _KINDS.get(type(self.value), CATEGORY)
+
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value is the one named."""
         if column.kind in (TEXT, BOOLEAN, CATEGORY):
@@ -136,8 +174,7 @@ class Equals(Condition):
             return np.asarray(column.values == self.value)
         if self.mixed or column.missing.all():
             return np.zeros(column.values.size, np.bool_)
-        kinds = {str: TEXT, bool: BOOLEAN}
-        raise self._mismatch(column, kinds.get(type(self.value), CATEGORY))
+        raise self._mismatch(column, self.kind)
 
     def meet(self, other: Condition) -> Condition:
         """Return this condition if its value is among those that the other allows."""
@@ -153,6 +190,12 @@ class _OfValues(Condition):
 
     values: tuple[Any, ...]
     mixed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the values belong to."""
+        kinds = {Equals(self.column, value, self.mixed).kind for value in self.values}
+        return kinds.pop() if len(kinds) == 1 else CATEGORY
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._identity == other._identity
@@ -271,6 +314,28 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(by_column.values())
 
 
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+def _bound(bound: Any, column: Hashable) -> Any:
+    """Check a bound; a date is the start of its day."""
+    bound = plain(bound)
+    if bound is None or isinstance(bound, datetime.datetime):
+        return bound
+    if isinstance(bound, datetime.date):
+        return datetime.datetime(bound.year, bound.month, bound.day)
+    if not isinstance(bound, numbers.Real) or isinstance(bound, bool) or not math.isfinite(bound):
+        raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r}")
+    return bound
+
+
+def _kind_of(bound: Any) -> str:
+    """The kind of column that a bound speaks of."""
+    if isinstance(bound, datetime.datetime):
+        return DATE if bound.tzinfo is None else INSTANT
+    return NUMBER
+
+
 def _comparable(bound: Bound) -> Any:
     """Turn a bound into what numpy compares quickly."""
     if isinstance(bound, datetime.datetime):
@@ -282,18 +347,25 @@ def _comparable(bound: Bound) -> Any:
 
 def format_name(name: Hashable) -> str:
     """Return a column's name as it is, or marked off where it could be misread."""
+    name = plain(name)
     if not isinstance(name, str):
-        return f"[{name}]"
-    if not name.isprintable():
-        name = name.encode("unicode_escape").decode("ascii")
-        return f"`{name.replace('`', '``')}`"
-    return f"`{name.replace('`', '``')}`" if _AWKWARD.search(name) else name
+        return f"[{name!r}]"
+    if name.isprintable() and not _AWKWARD.search(name):
+        return name
+    escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)
+    return f"`{escaped.replace('`', '``')}`"
+
+
+def _escape(character: str) -> str:
+    """Return a character as Python would write it in a string."""
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def format_label(label: Any) -> str:
-    """Return a label as a person would write it."""
+    """Return a label as a person would write it: a string without quotes unless it reads like something else."""
     label = plain(label)
-    return label if isinstance(label, str) and label.isprintable() and label else format_value(label)
+    bare = isinstance(label, str) and label.isprintable() and not _AWKWARD_LABEL.search(label)
+    return str(label) if bare else format_value(label)
 
 
 def format_value(value: Any) -> str:

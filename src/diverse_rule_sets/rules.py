@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
+from diverse_rule_sets.deciding import CONFLICTS, Decision, Evidence, decide
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,6 @@ _BLOCK = 1 << 22
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
-# Who speaks where several rules cover a record.
-CONFLICTS = {
-    "precision": "the most precise one speaks",
-    "smoothed": "the most precise one speaks (precision smoothed towards the class shares)",
-    "f1": "the one with the highest F1 score speaks",
-    "first": "the first one speaks",
-    "vote": "they vote, each with its smoothed precision",
-    "counts": "their class counts are added up and the largest class wins",
-}
-
 
 @dataclass(frozen=True)
 class RuleSet:
@@ -106,6 +98,8 @@ class RuleSet:
     class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
     smoothing : a rule's shares are mixed with those of the whole table as if it covered so many records
         more; None: as many as there are classes
+    kinds : pairs of (column, kind of its values in training, such as ``"number"`` or ``"text"``) for the columns that
+        are read; what is not said is told from the conditions
     """
 
     rules: tuple[Rule, ...]
@@ -117,6 +111,7 @@ class RuleSet:
     backups: tuple[Rule, ...] = ()
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
+    kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not callable(self.conflict) and self.conflict not in CONFLICTS:
@@ -142,6 +137,11 @@ class RuleSet:
     def columns(self) -> tuple[Hashable, ...]:
         """The columns that some rule or backup reads, in the order of first use."""
         return tuple(dict.fromkeys(c.column for rule in self.rules + self.backups for c in rule.conditions))
+
+    def kind(self, column: Hashable) -> str:
+        """Return the kind of a column's values: as in training, or else what the conditions tell, if they do."""
+        told = [c.kind for rule in self.rules + self.backups for c in rule.conditions if c.column == column]
+        return dict(self.kinds).get(column) or next(filter(None, told), "")
 
     def fires(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
@@ -181,12 +181,11 @@ class RuleSet:
         if callable(self.conflict):
             groups, which = firing_groups(fired)
             return np.array([self._settle(group) for group in groups], np.int64)[which]
-        if self.conflict in ("vote", "counts"):
-            patterns, which = _patterns(fired)
-            return self._by_ballots(patterns)[which]
-        order = self._order()
-        first = np.argmax(fired[:, order], axis=1)
-        return np.where(fired.any(axis=1), order[first], -1)
+        decision = self.decision
+        if decision.ballots is None:
+            return decision.speakers(fired)
+        patterns, which = _patterns(fired)
+        return decision.speakers(patterns)[which]
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
@@ -196,7 +195,7 @@ class RuleSet:
         said = self.said_by(spoke)
         if self.conflict == "counts":  # may say what no rule alone says
             patterns, which = _patterns(covered)
-            said = np.where(covered.any(axis=1), self._largest(patterns)[which], said)
+            said = np.where(covered.any(axis=1), self.decision.winners(patterns)[which], said)
         return said
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -213,58 +212,70 @@ class RuleSet:
         weight. A record left to the default takes the :attr:`default_counts`; where ``conflict`` is ``"counts"``, those
         of all covering rules are added up first. Columns are ordered as ``classes``.
         """
-        counts = np.vstack([self._counts(self.rules + self.backups), np.array([self.default_counts], np.float64)])
-        alone = self._smooth(counts)
+        alone, evidence = self.speaker_probabilities, self.evidence
 
         def shares(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[np.float64]:
             if self.conflict != "counts":
                 return alone[spoke]
             patterns, which = _patterns(covered)
-            together = self._smooth(patterns @ self._counts(self.rules))[which]
+            together = evidence.shares(patterns @ evidence.counts)[which]
             return np.where(covered.any(axis=1, keepdims=True), together, alone[spoke])
 
         return self._by_blocks(X, shares)
 
     def reasons(self, X: Any) -> list[str]:
         """Say for each record in one sentence why it gets its label."""
-        numbered = [str(rule) for rule in self.rules]
-        numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in self.backups]
-        nobody = "no rule and no backup covers it" if self.backups else "no rule covers it"
-        sentences = np.array([*numbered, f"{nobody}: {format_label(self.default)}"], object)
+        sentences = np.array(speaker_sentences(self), object)
 
         def told(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[Any]:
             if self.conflict != "counts":
                 return sentences[spoke]
             patterns, which = _patterns(covered)
-            labels = self._largest(patterns).tolist()
-            groups = [self._together(np.flatnonzero(row), k) for row, k in zip(patterns, labels, strict=True)]
+            labels = self.decision.winners(patterns).tolist()
+            groups = [
+                sentence_of_group(self, np.flatnonzero(row).tolist(), k)
+                for row, k in zip(patterns, labels, strict=True)
+            ]
             return np.where(covered.any(axis=1), np.array(groups, object)[which], sentences[spoke])
 
         return list(self._by_blocks(X, told))
 
-    def _together(self, group: NDArray[np.int64], answer: int) -> str:
-        """Say what the class counts of some rules come to; nothing for no rules."""
-        if not group.size:
-            return ""
-        if group.size == 1:
-            rule = self.rules[group[0]]
-            sentence = f"{rule}{_tally(rule.class_counts)}"
-            hence = "" if rule.label == self.classes[answer] else f", hence {format_label(self.classes[answer])}"
-            return sentence + hence
-        added = self._counts(tuple(self.rules[j] for j in group)).sum(axis=0).astype(int)
-        names = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
-        tally = _tally(tuple(zip(self.classes, added.tolist(), strict=True)))
-        return f"rules {names} together{tally}, hence {format_label(self.classes[answer])}"
-
     @property
     def likeliest_default(self) -> Any:
         """The class with the highest probability among records left to the default."""
-        return self.classes[int(np.argmax(self._smooth(np.array([self.default_counts], np.float64))[0]))]
+        return self.classes[int(np.argmax(self.speaker_probabilities[-1]))]
+
+    @property
+    def evidence(self) -> Evidence:
+        """The counts of the rules, by position in ``classes``."""
+        return Evidence(
+            self.class_counts(self.rules),
+            np.array([self.classes.index(rule.label) for rule in self.rules], np.int64),
+            np.array(self.class_totals, np.int64),
+            None if self.class_weights is None else np.array(self.class_weights, np.float64),
+            float(len(self.classes) if self.smoothing is None else self.smoothing),
+        )
+
+    @property
+    def decision(self) -> Decision:
+        """How the rules that cover a record come to one answer; what every exporter follows."""
+        if callable(self.conflict):
+            raise ValueError(
+                f"conflict is a function, {self.conflict!r}, which no other program can follow; expected one of "
+                f"{', '.join(map(repr, CONFLICTS))}: dataclasses.replace(rule_set, conflict='smoothed')"
+            )
+        return decide(self.conflict, self.evidence)
+
+    @property
+    def speaker_probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities under each rule, then each backup, then the default: a row each."""
+        counts = [self.class_counts(self.rules + self.backups), np.array([self.default_counts], np.float64)]
+        return self.evidence.shares(np.vstack(counts))
 
     @property
     def default_counts(self) -> tuple[int, ...]:
         """Training records of each class that are left to the default; if there are none, all that no rule covers."""
-        answered = self._counts(self.backups).sum(axis=0)
+        answered = self.class_counts(self.backups).sum(axis=0)
         left = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - answered, 0))
         return next((counts for counts in (left, self.uncovered_counts) if any(counts)), self.class_totals)
 
@@ -273,71 +284,10 @@ class RuleSet:
         labels = [self.classes.index(rule.label) for rule in self.rules + self.backups]
         return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
 
-    def _counts(self, rules: tuple[Rule, ...]) -> NDArray[np.float64]:
-        """Class counts of each rule, in the order of ``classes``."""
+    def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
+        """Return the class counts of some rules, in the order of ``classes``: a row each."""
         rows = [[dict(rule.class_counts).get(label, 0) for label in self.classes] for rule in rules]
         return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
-
-    def _smooth(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        prior = np.array(self.class_totals) / max(sum(self.class_totals), 1)
-        added = len(self.classes) if self.smoothing is None else self.smoothing
-        covered = counts.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            shares = np.where(covered + added > 0, (counts + added * prior) / (covered + added), prior)
-        if self.class_weights is not None:
-            shares = shares * np.array(self.class_weights)
-            shares = shares / shares.sum(axis=1, keepdims=True)
-        return np.asarray(np.round(shares, 12))  # classes that are as likely are so exactly: rounding decides no label
-
-    def _precisions(self, smoothed: bool) -> NDArray[np.float64]:
-        if not smoothed:
-            return np.nan_to_num(np.array([rule.precision for rule in self.rules]))
-        own = [self.classes.index(rule.label) for rule in self.rules]
-        return self._smooth(self._counts(self.rules))[np.arange(len(self.rules)), own]
-
-    def _f1(self) -> NDArray[np.float64]:
-        """Harmonic mean of precision and recall of each rule, for its own label."""
-        own = np.array([self.classes.index(rule.label) for rule in self.rules], np.int64)
-        hits = self._counts(self.rules)[np.arange(len(self.rules)), own]
-        sizes = np.array([rule.n_covered for rule in self.rules]) + np.array(self.class_totals)[own]
-        return np.asarray(2 * hits / np.maximum(sizes, 1))
-
-    def _order(self) -> NDArray[np.int64]:
-        """Order in which rules are asked; of equals the one that covers more, then the earlier."""
-        places = np.arange(len(self.rules))
-        if self.conflict == "first":
-            return places
-        merit = self._f1() if self.conflict == "f1" else self._precisions(smoothed=self.conflict != "precision")
-        sizes = np.array([rule.n_covered for rule in self.rules])
-        return np.lexsort((places, -sizes, -merit))
-
-    def _largest(self, patterns: Flags) -> NDArray[np.int64]:
-        """Return the class with the most (weighted) records under each combination of rules; of equals the larger."""
-        added = patterns @ self._counts(self.rules)
-        if self.class_weights is not None:
-            added = np.round(added * np.array(self.class_weights), 9)
-        leads = added == added.max(axis=1, keepdims=True)
-        return np.argmax(np.where(leads, np.array(self.class_totals), -1), axis=1)
-
-    def _by_ballots(self, patterns: Flags) -> NDArray[np.int64]:
-        """Return the covering rule that speaks best for the label that wins, -1 if none of them has that label.
-
-        In a vote that is the most precise rule of the label, where counts are added up the one with most records of it.
-        """
-        places = np.arange(len(self.rules))
-        label = np.array([self.classes.index(rule.label) for rule in self.rules])
-        merit = np.full((len(self.rules), len(self.classes)), -1.0)
-        if self.conflict == "counts":
-            winner = self._largest(patterns)
-            merit[places, label] = self._counts(self.rules)[places, label]
-        else:
-            ballots = np.zeros_like(merit)
-            ballots[places, label] = self._precisions(smoothed=True)
-            winner = np.argmax(patterns @ ballots, axis=1)
-            merit[self._order(), label[self._order()]] = places[::-1]
-        offered = np.where(patterns, merit[:, winner].T, -1.0)
-        best = np.argmax(offered, axis=1)
-        return np.where(offered[np.arange(len(patterns)), best] >= 0, best, -1)
 
     def _settle(self, covering: NDArray[np.int64]) -> int:
         """Return which of the covering rules speaks, by the user's function."""
@@ -356,31 +306,7 @@ class RuleSet:
 
     def __str__(self) -> str:
         """Return the rules as a page to read, then the backups, the default last."""
-        total = sum(self.class_totals)
-        number = len(str(len(self.rules) + len(self.backups)))
-        pages = [f"{j:>{number}}. {_page(rule, total, number + 2)}" for j, rule in enumerate(self.rules, 1)]
-        n_uncovered = sum(self.uncovered_counts)
-        rest = f"no rule covers {n_uncovered:,} of {total:,} records{_tally(self._uncovered)}"
-        rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
-        if self.backups:
-            pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
-            for j, rule in enumerate(self.backups, len(self.rules) + 1):
-                pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
-            n_left = n_uncovered - sum(rule.n_covered for rule in self.backups)
-            left = tuple(zip(self.classes, self.default_counts, strict=True))
-            are_left = "record is left" if n_left == 1 else "records are left"
-            rest = f"{n_left:,} {are_left}{_tally(left)}" if n_left else "no record is left"
-        pages.append(f"{'':{number}}  OTHERWISE {format_label(self.default)} ({rest})")
-        if len(self.rules) > 1:
-            how = CONFLICTS.get(self.conflict) if isinstance(self.conflict, str) else None
-            pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
-        if self.class_weights is not None and max(self.class_weights) > 1.1 * min(self.class_weights):
-            pages.append(_weight_words(self.classes, self.class_weights, self.class_totals))
-        return "\n".join(pages)
-
-    @property
-    def _uncovered(self) -> tuple[tuple[Any, int], ...]:
-        return tuple(zip(self.classes, self.uncovered_counts, strict=True))
+        return page(self)
 
 
 def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:
@@ -418,36 +344,3 @@ def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int
     """Return the combinations of rules that occur, as positions, and which of them each record has."""
     patterns, which = _patterns(fired)
     return [np.flatnonzero(row) for row in patterns], which
-
-
-def _page(rule: Rule, total: int, indent: int) -> str:
-    """Return one rule with its figures, wrapped."""
-    margin = " " * indent
-    one_line = f"IF {' AND '.join(map(str, rule.conditions)) or 'anything'}"
-    body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
-    figures = f"precision {rule.precision:.2f}, covers {rule.n_covered:,} of {total:,} records"
-    return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{_tally(rule.class_counts)})"
-
-
-def _weight_words(classes: Sequence[Any], weights: Sequence[float], totals: Sequence[int]) -> str:
-    """Say how classes are weighted."""
-    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
-    if max(mass) < 1.001 * min(mass):
-        return "Every class counts the same, whatever its size: a label is the class that is unusually common there."
-    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(classes, weights, strict=True))
-    return f"A record counts by its class: {', '.join(words)}."
-
-
-def _backup_page(rule: Rule, indent: int) -> str:
-    """Return one backup with its figures, on one line if it fits."""
-    body, answer = str(rule).rsplit(" THEN ", 1)
-    figures = f"({rule.precision:.2f} of {rule.n_covered:,}{_tally(rule.class_counts)})"
-    gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
-    return f"{body}{gap}THEN {answer} {figures}"
-
-
-def _tally(class_counts: Sequence[tuple[Any, int]]) -> str:
-    """Return `: 38 virginica, 1 versicolor`, the largest class first; nothing for no records."""
-    present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    words = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
-    return ": " + ", ".join(words) if present else ""

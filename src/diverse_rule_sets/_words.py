@@ -1,0 +1,94 @@
+"""Rules and their answers in words: what ``print`` and ``explain`` say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets.deciding import CONFLICTS
+
+if TYPE_CHECKING:
+    from diverse_rule_sets.rules import Rule, RuleSet
+
+
+def page(rule_set: RuleSet) -> str:
+    """Return the rules as a page to read, then the backups, the default last."""
+    uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
+    total = sum(rule_set.class_totals)
+    number = len(str(len(rule_set.rules) + len(rule_set.backups)))
+    pages = [f"{j:>{number}}. {_page(rule, total, number + 2)}" for j, rule in enumerate(rule_set.rules, 1)]
+    n_uncovered = sum(rule_set.uncovered_counts)
+    rest = f"no rule covers {n_uncovered:,} of {total:,} records{tally(uncovered)}"
+    rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
+    if rule_set.backups:
+        pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
+        for j, rule in enumerate(rule_set.backups, len(rule_set.rules) + 1):
+            pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
+        n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.backups)
+        left = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
+        are_left = "record is left" if n_left == 1 else "records are left"
+        rest = f"{n_left:,} {are_left}{tally(left)}" if n_left else "no record is left"
+    pages.append(f"{'':{number}}  OTHERWISE {format_label(rule_set.default)} ({rest})")
+    if len(rule_set.rules) > 1:
+        how = CONFLICTS.get(rule_set.conflict) if isinstance(rule_set.conflict, str) else None
+        pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
+    if rule_set.class_weights is not None and max(rule_set.class_weights) > 1.1 * min(rule_set.class_weights):
+        pages.append(_weight_words(rule_set.classes, rule_set.class_weights, rule_set.class_totals))
+    return "\n".join(pages)
+
+
+def speaker_sentences(rule_set: RuleSet) -> list[str]:
+    """Say what each rule, each backup and the default say of a record."""
+    numbered = [str(rule) for rule in rule_set.rules]
+    numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in rule_set.backups]
+    nobody = "no rule and no backup covers it" if rule_set.backups else "no rule covers it"
+    return [*numbered, f"{nobody}: {format_label(rule_set.default)}"]
+
+
+def sentence_of_group(rule_set: RuleSet, group: Sequence[int], answer: int) -> str:
+    """Say what the class counts of some rules come to; nothing for no rules."""
+    if not group:
+        return ""
+    if len(group) == 1:
+        rule = rule_set.rules[group[0]]
+        sentence = f"{rule}{tally(rule.class_counts)}"
+        hence = "" if rule.label == rule_set.classes[answer] else f", hence {format_label(rule_set.classes[answer])}"
+        return sentence + hence
+    added = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0).astype(int)
+    names = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
+    told = tally(tuple(zip(rule_set.classes, added.tolist(), strict=True)))
+    return f"rules {names} together{told}, hence {format_label(rule_set.classes[answer])}"
+
+
+def _page(rule: Rule, total: int, indent: int) -> str:
+    """Return one rule with its figures, wrapped."""
+    margin = " " * indent
+    one_line = f"IF {' AND '.join(map(str, rule.conditions)) or 'anything'}"
+    body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
+    figures = f"precision {rule.precision:.2f}, covers {rule.n_covered:,} of {total:,} records"
+    return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
+
+
+def _weight_words(classes: Sequence[Any], weights: Sequence[float], totals: Sequence[int]) -> str:
+    """Say how classes are weighted."""
+    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
+    if max(mass) < 1.001 * min(mass):
+        return "Every class counts the same, whatever its size: a label is the class that is unusually common there."
+    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(classes, weights, strict=True))
+    return f"A record counts by its class: {', '.join(words)}."
+
+
+def _backup_page(rule: Rule, indent: int) -> str:
+    """Return one backup with its figures, on one line if it fits."""
+    body, answer = str(rule).rsplit(" THEN ", 1)
+    figures = f"({rule.precision:.2f} of {rule.n_covered:,}{tally(rule.class_counts)})"
+    gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
+    return f"{body}{gap}THEN {answer} {figures}"
+
+
+def tally(class_counts: Sequence[tuple[Any, int]]) -> str:
+    """Return `: 38 virginica, 1 versicolor`, the largest class first; nothing for no records."""
+    present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
+    words = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
+    return ": " + ", ".join(words) if present else ""
