@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,18 @@ def _as_array(y: Any) -> Any:
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
         return np.array(y, dtype=object)  # numpy would turn the numbers beside a string into strings
     return y
+
+
+def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
+    """Return the position of each record's label among given classes; unknown labels are refused by name."""
+    labels = np.asarray(_as_array(y), dtype=object).reshape(-1)
+    if labels.size != n_records:
+        raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    position = {label: k for k, label in enumerate(classes)}
+    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
+    if unknown:
+        more = ", ..." if len(unknown) > 10 else ""
+        raise ValueError(
+            f"y has labels that the rule set does not know: {', '.join(unknown[:10])}{more}; it knows {list(classes)}"
+        )
+    return np.array([position[label] for label in labels.tolist()], np.int64)

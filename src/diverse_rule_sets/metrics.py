@@ -10,6 +10,7 @@ import numpy as np
 from diverse_rule_sets import _bitset
 from diverse_rule_sets._bitset import Flags, Integers
 from diverse_rule_sets._checks import check_number
+from diverse_rule_sets._labels import as_labels
 from diverse_rule_sets._tables import as_table
 from diverse_rule_sets.measures import jaccard_distance, quality
 from diverse_rule_sets.rules import RuleSet
@@ -59,21 +60,11 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     _check(rule_set)
     check_number("lambda_", lambda_, numbers.Real, low=0)
     table = as_table(X)
-    labels = np.asarray(y, dtype=object).reshape(-1)
-    if labels.size != table.n_records:
-        raise ValueError(
-            f"X has {table.n_records} records but y has {labels.size} labels, expected one label per record"
-        )
-    position = {label: k for k, label in enumerate(rule_set.classes)}
-    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
-    if unknown:
-        raise ValueError(f"y has labels that the rule set does not know: {', '.join(unknown[:10])}")
-    codes = np.array([position[label] for label in labels.tolist()])
-    fired = rule_set.fires(table)
-    counts = np.array([np.bincount(codes[covered], minlength=len(position)) for covered in fired.T])
-    totals = np.bincount(codes, minlength=len(position))
-    own = np.array([position[rule.label] for rule in rule_set], np.int64)
-    counts = counts.reshape(len(rule_set), len(position))
+    codes, n_classes = as_labels(y, rule_set.classes, table.n_records), len(rule_set.classes)
+    counts = np.array([np.bincount(codes[covered], minlength=n_classes) for covered in rule_set.fires(table).T])
+    totals = np.bincount(codes, minlength=n_classes)
+    own = np.array([rule_set.classes.index(rule.label) for rule in rule_set], np.int64)
+    counts = counts.reshape(len(rule_set), n_classes)
     return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(rule_set, table))
 
 

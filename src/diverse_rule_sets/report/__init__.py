@@ -1,0 +1,1 @@
+"""Rules to look at: pictures and a page of its own. Needs the extra `report`."""

@@ -1,0 +1,167 @@
+"""The facts about a rule set on a table: plain numbers and words, from which pages and pictures are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._labels import as_labels
+from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets.rules import Rule, RuleSet
+
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What a rule set does on a table.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    table : the records
+    codes : position of each record's label among the classes
+    """
+
+    rule_set: RuleSet
+    table: Table
+    codes: Integers
+
+    @cached_property
+    def fired(self) -> Flags:
+        """Which rules cover which records, shape (n_records, n_rules)."""
+        return self.rule_set.fires(self.table)
+
+    @cached_property
+    def spoke(self) -> Integers:
+        """Who speaks for each record: a position in rules and backups, -1 for none."""
+        return self.rule_set.speakers(self.table)
+
+    @cached_property
+    def answers(self) -> Integers:
+        """Position of each record's answer among the classes."""
+        return self.rule_set.answers(self.table)
+
+    @property
+    def classes(self) -> list[str]:
+        """The labels in words."""
+        return [format_label(label) for label in self.rule_set.classes]
+
+    @cached_property
+    def class_counts(self) -> Integers:
+        """Records of each class under each rule, shape (n_rules, n_classes)."""
+        return np.array([self.counted(self.fired[:, j]) for j in range(len(self.rule_set))], np.int64).reshape(
+            len(self.rule_set), len(self.rule_set.classes)
+        )
+
+    @cached_property
+    def shared(self) -> Integers:
+        """How many records each two rules share; on the diagonal how many a rule covers."""
+        flags = self.fired.astype(np.float32 if self.table.n_records < 1 << 24 else np.float64)
+        return np.asarray(flags.T @ flags).astype(np.int64)
+
+    def counted(self, records: Flags) -> Integers:
+        """Count some records by class."""
+        return np.bincount(self.codes[records], minlength=len(self.rule_set.classes)).astype(np.int64)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of it as a plain dict that JSON can hold."""
+        from sklearn.metrics import balanced_accuracy_score
+
+        right = self.answers == self.codes
+        depth = self.fired.sum(axis=1)
+        n_classes = len(self.rule_set.classes)
+        confusion = np.bincount(self.codes * n_classes + self.answers, minlength=n_classes**2)
+        speakers = self.rule_set.rules + self.rule_set.backups
+        return {
+            "n_records": self.table.n_records,
+            "classes": self.classes,
+            "class_totals": self.counted(np.ones(self.codes.size, np.bool_)).tolist(),
+            "accuracy": float(right.mean()),
+            "balanced_accuracy": float(balanced_accuracy_score(self.codes, self.answers)),
+            "confusion": confusion.reshape(n_classes, n_classes).tolist(),
+            "rules": [self._of_rule(j, rule) for j, rule in enumerate(speakers)],
+            "default": {"label": format_label(self.rule_set.default), **self._said(self.spoke == -1)},
+            "n_covered": int((depth > 0).sum()),
+            "n_overlap": int((depth > 1).sum()),
+            "uncovered_counts": self.counted(depth == 0).tolist(),
+            "overlaps": self._overlaps(),
+        }
+
+    def _of_rule(self, j: int, rule: Rule) -> dict[str, Any]:
+        """Return the facts about one rule or backup."""
+        is_rule = j < len(self.rule_set)
+        covered = self.fired[:, j] if is_rule else self.spoke == j
+        counts = self.counted(covered)
+        own = self.rule_set.classes.index(rule.label)
+        total = int((self.codes == own).sum())
+        return {
+            "number": j + 1,
+            "backup": not is_rule,
+            "conditions": [str(condition) for condition in rule.conditions],
+            "label": format_label(rule.label),
+            "label_position": own,
+            "class_counts": counts.tolist(),
+            "n_covered": int(counts.sum()),
+            "precision": _ratio(int(counts[own]), int(counts.sum())),
+            "recall": _ratio(int(counts[own]), total),
+            "n_alone": int((covered & (self.fired.sum(axis=1) == 1)).sum()) if is_rule else int(counts.sum()),
+            "training": {"n_covered": rule.n_covered, "precision": _ratio(*_own(rule))},
+            **self._said(self.spoke == j),
+        }
+
+    def _said(self, spoken: Flags) -> dict[str, Any]:
+        """Return for how many of some records the answer is right."""
+        right = int((self.answers[spoken] == self.codes[spoken]).sum())
+        return {"n_speaks": int(spoken.sum()), "n_right": right, "spoken_counts": self.counted(spoken).tolist()}
+
+    def _overlaps(self) -> list[dict[str, Any]]:
+        """Return the pairs of rules that share records, those that share most first."""
+        first, second = np.nonzero(np.triu(self.shared, 1))
+        order = np.argsort(-self.shared[first, second], kind="stable")
+        rules = self.rule_set.rules
+        return [
+            {
+                "rules": [i + 1, j + 1],
+                "n_shared": int(self.shared[i, j]),
+                "class_counts": self.counted(self.fired[:, i] & self.fired[:, j]).tolist(),
+                "contradiction": rules[i].label != rules[j].label,
+            }
+            for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
+        ]
+
+
+def summarise(rule_set: Any, X: Any, y: Any) -> Summary:
+    """Check what the user gave, and return what the rules do on it.
+
+    Parameters
+    ----------
+    rule_set : a RuleSet, or a fitted classifier
+    X, y : records, and their labels among the classes of the rules
+    """
+    rules, table = taken(rule_set, X)
+    return Summary(rules, table, as_labels(y, rules.classes, table.n_records))
+
+
+def taken(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
+    """Return the rules of a RuleSet or a fitted classifier, and the table as the rules read it."""
+    if isinstance(rule_set, RuleSet):
+        return rule_set, as_table(X)
+    if not isinstance(getattr(rule_set, "rule_set_", None), RuleSet):
+        raise TypeError(f"expected a RuleSet or a fitted classifier of this package, got {type(rule_set).__name__}")
+    return rule_set.rule_set_, rule_set._table(X)
+
+
+def _own(rule: Rule) -> tuple[int, int]:
+    """Return how many training records under a rule have its label, and how many there are."""
+    return sum(n for label, n in rule.class_counts if label == rule.label), rule.n_covered
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
