@@ -63,7 +63,7 @@ class Summary:
     @cached_property
     def shared(self) -> Integers:
         """How many records each two rules share; on the diagonal how many a rule covers."""
-        flags = self.fired.astype(np.float32 if self.table.n_records < 1 << 24 else np.float64)
+        flags: NDArray[Any] = self.fired.astype(np.float32 if self.table.n_records < 1 << 24 else np.float64)
         return np.asarray(flags.T @ flags).astype(np.int64)
 
     def counted(self, records: Flags) -> Integers:
