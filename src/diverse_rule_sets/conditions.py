@@ -27,7 +27,8 @@ Bound = float | datetime.datetime | None
 
 # Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
 _AWKWARD = re.compile(
-    r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.\de]*$|^(IF|AND|THEN|OTHERWISE)\b|\b(AND|THEN|is missing)\b|\b(in|not)$",
+    r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
+    r"|\b(AND|THEN|is missing)\b|\b(in|not)$"
 )
 # Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
 _AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")

@@ -17,6 +17,7 @@ from diverse_rule_sets._tables import Table, as_table
 from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
 from diverse_rule_sets.deciding import CONFLICTS, Decision, Evidence, decide
+from diverse_rule_sets.grammar import parse_rule
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,24 @@ class Rule:
     conditions: tuple[Condition, ...]
     label: Any
     class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Read a rule as ``str`` prints it. It has no counts until it meets data, as in :meth:`RuleSet.with_rule`.
+
+        Besides, ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are understood. Names of columns stand as
+        they are, or in backticks where they hold operators, quotes or the words AND and THEN.
+
+        Examples
+        --------
+        >>> from diverse_rule_sets import Equals, Interval
+        >>> rule = Rule.parse("IF age <= 37 AND sex = 'F' THEN good")
+        >>> rule.conditions == (Interval("age", high=37), Equals("sex", "F"))
+        True
+        >>> print(rule)
+        IF age <= 37 AND sex = "F" THEN good
+        """
+        return cls(*parse_rule(text))
 
     @property
     def n_covered(self) -> int:

@@ -1,0 +1,116 @@
+"""Rules in words, read back: whatever is printed is understood, and nothing else."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
+from diverse_rule_sets.conditions import format_label
+
+text = st.text(max_size=12) | st.sampled_from(
+    ["age", "a AND b", "x THEN y", "IF", "born in", "not", "a not", "is missing", "b is missing c", "2", "1E5", "1e5x",
+     "[1]", "`", "``", "a`b", "\\n", "\n", "a\\", "\\x41", '"', "'", "a=b", "{", "in {", "True", "2020-01-01", "", " ",
+     "a  b", " a", "anything", "ünï", "x\x00y", "\u2028", "🦊", "1 2", "nan", "inf", "-", "+", ".", "5 < x", "THEN"]
+)  # fmt: skip
+names = text | st.integers() | st.tuples(text, st.integers()) | st.booleans()
+numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+naive = st.datetimes(datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31))
+zoned = naive.map(lambda moment: moment.replace(tzinfo=datetime.UTC))
+values = text | numbers | st.booleans()
+
+
+@st.composite
+def conditions(draw, column):
+    kind = draw(st.sampled_from(["interval", "equals", "in", "not in", "missing"]))
+    if kind == "interval":
+        of_one_kind = draw(st.sampled_from([numbers, naive, zoned]))
+        low, high = draw(st.none() | of_one_kind), draw(of_one_kind)
+        if low is None and draw(st.booleans()):
+            low, high = high, None
+        return Interval(column, low, high, draw(st.booleans()), draw(st.booleans()))
+    if kind == "equals":
+        return Equals(column, draw(values))
+    several = tuple(draw(st.lists(values, min_size=2, max_size=4, unique=True)))
+    if kind == "in":
+        return IsIn(column, several)
+    return IsNotIn(column, several[: draw(st.integers(0, 3))]) if kind == "not in" else IsMissing(column)
+
+
+@st.composite
+def rules(draw):
+    columns = draw(st.lists(names, max_size=4, unique=True))
+    label = draw(text | numbers | st.booleans())
+    return Rule(tuple(draw(conditions(column)) for column in columns), label)
+
+
+@given(rules())
+def test_what_is_printed_is_read_back(rule):
+    again = Rule.parse(str(rule))
+    assert again == rule
+    assert [type(c.column) for c in again.conditions] == [type(c.column) for c in rule.conditions]
+    assert type(again.label) is type(rule.label) or isinstance(rule.label, float)
+    assert str(again) == str(rule)
+
+
+@given(rules())
+def test_rules_on_several_lines_are_read_too(rule):
+    body = "\n  AND ".join(map(str, rule.conditions)) or "anything"
+    assert Rule.parse(f"IF {body}\n  THEN {format_label(rule.label)}\n") == rule
+
+
+def test_what_people_write():
+    rule = Rule.parse("IF age >= 18 AND age < 65 AND sex == 'F' AND job != \"clerk\"\n  THEN good customer ")
+    assert rule == Rule(
+        (Interval("age", 18, 65, with_low=True, with_high=False), Equals("sex", "F"), IsNotIn("job", ("clerk",))),
+        "good customer",
+    )
+    assert str(rule) == 'IF 18 <= age < 65 AND sex = "F" AND job not in {"clerk"} THEN good customer'
+    assert Rule.parse("IF job in {'a'} THEN 1") == Rule((Equals("job", "a"),), 1)
+    assert Rule.parse("IF note = 'it\\'s' THEN x").conditions == (Equals("note", "it's"),)
+    assert Rule.parse("IF note = 'say \"hi\"' THEN x").conditions == (Equals("note", 'say "hi"'),)
+    assert Rule.parse("IF born in city in {'a', 'b'} THEN x").conditions == (IsIn("born in city", ("a", "b")),)
+    assert Rule.parse("IF since > 2020-01-31T12:00+01:00 THEN x").conditions[0].low == datetime.datetime(
+        2020, 1, 31, 11, tzinfo=datetime.UTC
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", "expected IF"),
+        ("age <= 37 THEN good", "expected IF"),
+        ("IF age <= 37", "THEN and a label"),
+        ("IF age <= 37 THEN ", "a label after THEN"),
+        ("IF age <= THEN good", "character 4"),
+        ("IF age <= 37 OR sex = 'F' THEN good", "character 4"),
+        ("IF age <= 37, sex = 'F' THEN good", "character 4"),
+        ("IF age <= abc THEN good", "a condition such as"),
+        ("IF sex = F THEN good", "a condition such as"),
+        ("IF sex = 'F THEN good", "a condition such as"),
+        ("IF day <= 2020-13-01 THEN x", "is no date"),
+        ("IF [__import__('os')] <= 1 THEN x", "column name in brackets"),
+        ("IF age <= 37 THEN 'good' indeed", "nothing after it"),
+        ("IF `a\\` <= 1 THEN x", "backslash"),
+        ("IF age = 1 AND age = 2 THEN x", "no value can meet both"),
+        ("IF job = 'a\\qb' THEN x", "cannot read the text"),
+    ],
+)
+def test_what_is_not_understood_is_refused(words, expected):
+    with pytest.raises(ValueError, match=expected):
+        Rule.parse(words)
+
+
+def test_only_strings_are_rules_in_words():
+    with pytest.raises(TypeError, match="must be a string, got int"):
+        Rule.parse(3)
+
+
+@given(st.text(alphabet="IF AND THEN<>=`'\"{}[]ab1.in ", max_size=40))
+def test_any_text_is_read_or_refused(words):
+    try:
+        rule = Rule.parse(words)
+    except ValueError:
+        return
+    assert Rule.parse(str(rule)) == rule
