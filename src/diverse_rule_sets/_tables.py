@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 NUMBER, DATE, INSTANT = "number", "date", "date (UTC)"
 BOOLEAN, TEXT, CATEGORY, EMPTY = "boolean", "text", "category", "empty"
+KINDS = (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY)
 
 
 @dataclass(frozen=True, eq=False)

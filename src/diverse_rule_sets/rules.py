@@ -319,6 +319,34 @@ class RuleSet:
             raise ValueError(f"conflict returned {answer!r}, expected one of the covering rules it was given")
         return int(covering[offered.index(answer)])
 
+    def to_json(self) -> str:
+        """Return the rule set as JSON text, the format in which models are kept; :meth:`from_json` reads it back.
+
+        A line holds one condition, so that two versions of a model can be compared by eye or by `diff`. The format is
+        described by ``export/schema.json`` in this package.
+
+        Examples
+        --------
+        >>> rule = Rule.parse("IF age <= 37 THEN good")
+        >>> text = RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1)).to_json()
+        >>> RuleSet.from_json(text).rules == (rule,)
+        True
+        """
+        from diverse_rule_sets.export._json import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RuleSet:
+        """Read a rule set from the text of a JSON file.
+
+        Nothing is executed. A file that is cut off, changed, of a later version or no rule set at all is refused with
+        a ValueError that says what is wrong and where.
+        """
+        from diverse_rule_sets.export._json import from_json
+
+        return from_json(text)
+
     def __repr__(self) -> str:
         spare = f", {len(self.backups)} backups" if self.backups else ""
         return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"
