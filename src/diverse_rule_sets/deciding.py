@@ -89,12 +89,14 @@ class Decision:
         is added up and the first covering rule in the order speaks. Otherwise the class with the largest sum wins,
         and the first covering rule in the order that names it speaks
     preference : positions of the classes; of those with equal sums the first in this order wins
+    scale : what one record of each class comes to in the ballots, where these are counts
     """
 
     order: Integers
     labels: Integers
     ballots: Integers | None
     preference: Integers
+    scale: Integers | None = None
 
     def winners(self, patterns: Flags) -> Integers:
         """Return the class that wins under each combination of rules, where ballots are added up."""
@@ -121,9 +123,11 @@ def decide(conflict: str, evidence: Evidence) -> Decision:
         return Decision(places, evidence.labels, None, classes)
     if conflict == "counts":
         by_size = np.lexsort((classes, -evidence.totals))
-        weights = np.ones(classes.size) if evidence.weights is None else evidence.weights / evidence.weights.max()
-        ballots = evidence.counts.astype(np.int64) * _whole(weights, 1 if evidence.weights is None else _WEIGHT)
-        return Decision(np.lexsort((places, -evidence.own)), evidence.labels, ballots, by_size)
+        scale = np.ones(classes.size, np.int64)
+        if evidence.weights is not None:
+            scale = np.maximum(_whole(evidence.weights / evidence.weights.max(), _WEIGHT), 1)
+        ballots = evidence.counts.astype(np.int64) * scale
+        return Decision(np.lexsort((places, -evidence.own)), evidence.labels, ballots, by_size, scale)
     merit = evidence.f1() if conflict == "f1" else evidence.precisions(smoothed=conflict != "precision")
     order = np.lexsort((places, -sizes, -merit))
     if conflict != "vote":

@@ -6,7 +6,7 @@ Neither the encoder nor the compiled kernels are needed to use a fitted rule set
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -346,6 +346,57 @@ class RuleSet:
         from diverse_rule_sets.export._json import from_json
 
         return from_json(text)
+
+    def to_sql(
+        self,
+        *,
+        dialect: str = "duckdb",
+        table: str | Sequence[str] = "records",
+        keep: str | Sequence[str] = "*",
+        columns: Mapping[Hashable, str] | None = None,
+        prefix: str = "predicted",
+    ) -> str:
+        """Return one SQL query that answers for every record of a table, as this rule set does.
+
+        It adds ``predicted_label``, ``predicted_rule`` (the number of the rule or backup that spoke, as printed; NULL
+        if none did) and a probability for each class, ``predicted_p_...``. Needs the extra ``sql``.
+
+        Parameters
+        ----------
+        dialect : of the database: ``"duckdb"``, ``"sqlite"``, ``"postgres"`` (these three are tested in the real
+            thing), or any other that sqlglot knows
+        table : the table's name, such as ``"records"`` or ``"schema.records"``; a tuple of names is quoted as it is
+        keep : columns of the table to pass on; ``"*"`` for all. Where class counts or votes are added up they
+            must be listed
+        columns : names of columns in the database, where they differ from those in training
+        prefix : how the names of the added columns begin
+
+        Notes
+        -----
+        NULL and NaN are missing. Text is compared as the database compares text: exactly, unless a column's collation
+        says otherwise. In SQLite dates are text as ISO 8601, compared to the millisecond.
+
+        Examples
+        --------
+        >>> rule = Rule.parse("IF age <= 37 THEN good")
+        >>> print(RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1)).to_sql(table="people", keep=["id"]))
+        WITH s AS MATERIALIZED (
+          SELECT
+            r."id",
+            CASE WHEN r."age" <= 37 THEN 1 END AS "predicted_rule"
+          FROM people AS r
+        )
+        SELECT
+          s.*,
+          CASE WHEN s."predicted_rule" IN (1) THEN 'good' ELSE 'bad' END AS "predicted_label",
+          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.75 END AS DOUBLE) AS "predicted_p_bad",
+          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.25 END AS DOUBLE) AS "predicted_p_good"
+        FROM s
+        <BLANKLINE>
+        """
+        from diverse_rule_sets.export._sql import to_sql
+
+        return to_sql(self, dialect=dialect, table=table, keep=keep, columns=columns, prefix=prefix)
 
     def __repr__(self) -> str:
         spare = f", {len(self.backups)} backups" if self.backups else ""

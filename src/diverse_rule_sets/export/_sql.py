@@ -1,0 +1,498 @@
+"""A rule set as one SQL query, through sqlglot: label, rule and probabilities of each record.
+
+Names and values enter the query as quoted identifiers and literals of the dialect and in no other way.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets._tables import NUMBER
+from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._values import exact_text, kind_of_values
+from diverse_rule_sets.rules import Rule, RuleSet
+
+# Where NaN is a value that is larger than any other, instead of missing.
+_NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
+# Where a boolean column is a bit, or TRUE could be the name of a column.
+_BITS = frozenset(("tsql", "fabric", "oracle", "sqlite"))
+# Where a plain number is compared as what it says, whatever the type of the column.
+_PLAIN_NUMBERS = frozenset(("postgres", "sqlite"))
+# Where a step can be asked to be computed once.
+_MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
+_MAX_ADDED = 1000
+_MAX_NAME = 40
+_SUM_OF = 50
+
+
+def to_sql(
+    rule_set: RuleSet,
+    *,
+    dialect: str = "duckdb",
+    table: str | Sequence[str] = "records",
+    keep: str | Sequence[str] = "*",
+    columns: Mapping[Hashable, str] | None = None,
+    prefix: str = "predicted",
+) -> str:
+    """Return the query; see :meth:`RuleSet.to_sql`."""
+    writer = _Writer(rule_set, _dialect(dialect), dict(columns or {}))
+    names = _Names(rule_set.classes, _text("prefix", prefix))
+    kept = keep if keep == "*" else _listed("keep", keep)
+    source = _table(table)
+    if rule_set.decision.ballots is None:
+        query = _first_that_covers(rule_set, writer, names, source, kept)
+    else:
+        query = _added_up(rule_set, writer, names, source, kept)
+    return str(query.sql(dialect=writer.dialect, pretty=True)) + "\n"
+
+
+def _sqlglot() -> Any:
+    try:
+        from sqlglot import exp
+    except ImportError:
+        raise ImportError("SQL needs sqlglot; install the extra: pip install 'diverse-rule-sets[sql]'") from None
+    return exp
+
+
+def _dialect(word: Any) -> str:
+    """Check the name of a dialect."""
+    _sqlglot()
+    from sqlglot.dialects.dialect import Dialects
+
+    aliases = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
+    known = sorted(one.value for one in Dialects if one.value)
+    chosen = aliases.get(word, word) if isinstance(word, str) else word
+    if chosen not in known:
+        raise ValueError(f"dialect must be one of {', '.join(map(repr, known))}, got {word!r}")
+    return str(chosen)
+
+
+def _text(name: str, value: Any) -> str:
+    """Check a name that SQL must be able to write."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{name} must be a string that is not empty, got {value!r}")
+    return _writable(value, name)
+
+
+def _writable(text: str, what: str) -> str:
+    """Refuse text that no SQL text can hold."""
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise ValueError(f"SQL cannot write {what} {text!r}: it holds a NUL or half a character")
+    return text
+
+
+def _listed(name: str, values: Any) -> list[str]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise TypeError(f"{name} must be '*' or a list of column names, got {values!r}")
+    return [_text(name, value) for value in values]
+
+
+def _table(name: Any) -> Any:
+    """Return the table: plain words with dots as they are, a tuple of names quoted."""
+    exp = _sqlglot()
+    if isinstance(name, str):
+        if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*){0,2}", name):
+            raise ValueError(
+                f"table must be a name such as 'records' or 'schema.records', or a tuple of names that are quoted as "
+                f"they are, got {name!r}"
+            )
+        parts, quoted = name.split("."), False
+    else:
+        parts, quoted = _listed("table", name), True
+        if not 1 <= len(parts) <= 3:
+            raise ValueError(f"table must have one to three names, got {name!r}")
+    identifiers = [exp.to_identifier(part, quoted=quoted) for part in reversed(parts)]
+    keys = ("this", "db", "catalog")
+    return exp.Table(**dict(zip(keys, identifiers, strict=False)))
+
+
+class _Names:
+    """The names of the columns that the query adds."""
+
+    def __init__(self, classes: Sequence[Any], prefix: str) -> None:
+        self.prefix, self.label, self.rule = prefix, f"{prefix}_label", f"{prefix}_rule"
+        self.probabilities: list[str] = []
+        folded = [str(label).casefold() for label in classes]  # some databases do not tell a from A
+        for k, label in enumerate(classes):
+            text = str(label)
+            plain = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
+            clear = plain and folded.count(folded[k]) == 1 and not folded[k].startswith("class ")
+            self.probabilities.append(f"{prefix}_p_{text}" if clear else f"{prefix}_p_class {k + 1}")
+
+
+class _Writer:
+    """Writes conditions and values in one dialect."""
+
+    def __init__(self, rule_set: RuleSet, dialect: str, columns: dict[Hashable, str]) -> None:
+        self.exp = _sqlglot()
+        self.dialect = dialect
+        compared = {name: kind_of_values(rule_set, name) for name in rule_set.columns}
+        self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
+        self._columns = {name: self._column(name, columns) for name in rule_set.columns}
+
+    def _column(self, name: Hashable, given: dict[Hashable, str]) -> Any:
+        text = given.get(name, name if isinstance(name, str) else str(name))
+        return _column(self.exp, _text(f"the column of {name!r}", text), "r")
+
+    def holds(self, rule: Rule) -> Any:
+        """Return the test whether a rule covers a record."""
+        tests = [self._condition(condition) for condition in rule.conditions]
+        return self.exp.and_(*tests, copy=False) if tests else self._constant(1)
+
+    def _constant(self, truth: int) -> Any:
+        """Return a test that always comes out the same; the word TRUE may be the name of a column."""
+        return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
+
+    def _condition(self, condition: Condition) -> Any:
+        exp, column = self.exp, self._columns[condition.column].copy()
+        number = condition.column in self._numbers
+        if isinstance(condition, IsMissing):
+            gone = exp.Is(this=column, expression=exp.Null())
+            if not number or self._nan is None:
+                return gone
+            return exp.paren(exp.or_(gone, exp.EQ(this=column.copy(), expression=self._nan)))
+        if isinstance(condition, Interval):
+            return self._interval(column, condition)
+        if isinstance(condition, Equals):
+            return exp.EQ(this=self._timed(column, condition.value), expression=self.value(condition.value))
+        if not isinstance(condition, IsIn | IsNotIn):
+            raise TypeError(f"no SQL is known for the condition {condition} ({type(condition).__name__})")
+        negated = isinstance(condition, IsNotIn)
+        if not condition.values:
+            known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
+            return self._guarded(known, column, number) if negated else self._constant(0)
+        column = self._timed(column, condition.values[0])
+        among = exp.In(this=column, expressions=[self.value(value) for value in condition.values])
+        return self._guarded(exp.Not(this=among), column, number) if negated else among
+
+    def _interval(self, column: Any, interval: Interval) -> Any:
+        exp = self.exp
+        makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
+        sides = [
+            makers[test](this=self._timed(column.copy(), bound), expression=self.value(bound))
+            for test, bound in interval.tests
+        ]
+        return self._guarded(exp.and_(*sides, copy=False), column, interval.kind == NUMBER and interval.high is None)
+
+    @property
+    def _nan(self) -> Any:
+        """NaN in the dialect; None where it is not a value that a comparison would take."""
+        if self.dialect not in _NAN_IS_LARGEST:
+            return None
+        return self.exp.cast(self.exp.Literal.string("NaN"), "double")
+
+    def _guarded(self, test: Any, column: Any, number: bool) -> Any:
+        """Keep NaN out of a test that large numbers pass."""
+        if not number or self._nan is None:
+            return test
+        return self.exp.and_(test, self.exp.NEQ(this=column.copy(), expression=self._nan))
+
+    def _timed(self, column: Any, value: Any) -> Any:
+        """Return the column, ready to be compared with a date: SQLite keeps dates as text in several forms."""
+        if self.dialect != "sqlite" or not isinstance(value, datetime.date):
+            return column
+        form = self.exp.Literal.string("%Y-%m-%d %H:%M:%f")
+        return self.exp.Anonymous(this="STRFTIME", expressions=[form, column])
+
+    def value(self, value: Any) -> Any:
+        """Return a value as a literal."""
+        exp = self.exp
+        if isinstance(value, bool):
+            if self.dialect in _BITS:
+                return exp.Literal.number(int(value))
+            return exp.true() if value else exp.false()
+        if isinstance(value, str):
+            return exp.Literal.string(_writable(value, "the text"))
+        if isinstance(value, datetime.date):
+            return self._moment(value)
+        return self._number(float(value) if isinstance(value, float) or abs(value) >= 2**53 else int(value))
+
+    def _number(self, value: float | int) -> Any:
+        """Return a number as a literal that is compared as what it says."""
+        exp, text = self.exp, exact_text(value)
+        if self.dialect == "sqlite":
+            text = text if _short_enough(text) else _as_product(float(value))
+        literal = exp.Literal(this=text.lstrip("-"), is_string=False)
+        literal = exp.Neg(this=literal) if text.startswith("-") else literal
+        with np.errstate(over="ignore"):
+            plain = self.dialect in _PLAIN_NUMBERS or (float(np.float32(value)) == value and abs(value) < 2**31)
+        return literal if plain else exp.cast(literal, "double")
+
+    def _moment(self, value: datetime.date) -> Any:
+        """Return a date as a literal."""
+        exp = self.exp
+        if not isinstance(value, datetime.datetime):
+            value = datetime.datetime(value.year, value.month, value.day)
+        zoned = value.tzinfo is not None
+        moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
+        if self.dialect == "sqlite":
+            return exp.Literal.string(moment.isoformat(sep=" ", timespec="milliseconds"))
+        text = exp.Literal.string(moment.isoformat(sep=" ") + ("+00:00" if zoned else ""))
+        return exp.cast(text, "timestamptz" if zoned else "timestamp")
+
+    def double(self, number: Any) -> Any:
+        """Return a number, or an expression, as a double: many databases take what has a point for a decimal."""
+        expression = self.exp.Literal.number(exact_text(number)) if isinstance(number, float) else number
+        return self.exp.cast(expression, "double", copy=False)
+
+    def case(self, pairs: Sequence[tuple[Any, Any]], otherwise: Any = None) -> Any:
+        """Return CASE WHEN test THEN value ... ELSE otherwise END; just the last if there is no pair."""
+        if not pairs:
+            return self.exp.Null() if otherwise is None else otherwise
+        case = self.exp.Case(ifs=[self.exp.If(this=test, true=value) for test, value in pairs])
+        return case if otherwise is None else case.else_(otherwise, copy=False)
+
+    def whole(self, number: int) -> Any:
+        """Return a whole number as a literal."""
+        return self.exp.Literal.number(int(number))
+
+    def one_of(self, column: Any, numbers: Sequence[int]) -> Any:
+        """Return the test whether a column is one of some whole numbers."""
+        return self.exp.In(this=column, expressions=[self.whole(number) for number in numbers])
+
+
+def _short_enough(text: str) -> bool:
+    """Tell whether SQLite reads a number exactly: at most 15 digits, and not far from 1."""
+    digits, _, power = text.lstrip("-").partition("e")
+    return len(digits.replace(".", "").strip("0")) <= 15 and abs(int(power or 0)) <= 15 and len(digits) <= 17
+
+
+def _as_product(value: float) -> str:
+    """Write a number as a whole number times or divided by powers of two, which is exact at every step."""
+    mantissa, power = np.frexp(abs(value))
+    whole, power = int(mantissa * 2**53), int(power) - 53
+    while whole and whole % 2 == 0:
+        whole, power = whole // 2, power + 1
+    sign, factor = ("*", power) if power > 0 else ("/", -power)
+    text = f"{whole}.0"
+    while factor > 0:
+        text += f" {sign} {2 ** min(factor, 49)}.0"
+        factor -= 49
+    return ("-" if value < 0 else "") + f"({text})"
+
+
+def _column(exp: Any, name: str, source: str) -> Any:
+    """Return a column of a table or a step, its name quoted."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(source))
+
+
+def _kept(exp: Any, keep: str | list[str], source: str) -> list[Any]:
+    """Return the columns of the table that the query passes on."""
+    if keep == "*":
+        return [exp.Column(this=exp.Star(), table=exp.to_identifier(source))]
+    return [_column(exp, name, source) for name in keep]
+
+
+def _in_steps(writer: _Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any:
+    """Return a query in steps, each from the one before: pairs of a step's name and its columns, the last without name.
+
+    Databases would otherwise write each step out wherever the next one uses it, which grows beyond all bounds. Nothing
+    is copied here either: queries may be long.
+    """
+    exp = writer.exp
+    inner, queries = exp.alias_(source, "r", table=True), []
+    for name, columns in steps:
+        query = exp.select(*columns, copy=False).from_(inner, copy=False)
+        queries.append((name, query))
+        inner = exp.to_table(name) if name else None
+    last = queries.pop()[1]
+    fence = True if writer.dialect in _MATERIALIZED else None
+    for name, query in queries:
+        last = last.with_(name, as_=query, materialized=fence, copy=False)
+    return last
+
+
+def _first_that_covers(rule_set: RuleSet, writer: _Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+    """The first covering rule in the order speaks: one CASE, then its label and probabilities."""
+    exp = writer.exp
+    speakers = [int(j) for j in rule_set.decision.order] + _backup_places(rule_set)
+    ordered = [(writer.holds((rule_set.rules + rule_set.backups)[j]), writer.whole(j + 1)) for j in speakers]
+    rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
+    spoke = _column(exp, names.rule, "s")
+    shares, default = rule_set.speaker_probabilities, rule_set.classes.index(rule_set.default)
+    labels = rule_set.said_by(np.arange(len(shares) - 1))
+    outer = [_labels(writer, rule_set, spoke, labels, default)]
+    for k in range(len(rule_set.classes)):
+        outer.append(_by_speaker(writer, spoke, shares[:, k]))
+    aliased = [
+        exp.alias_(e, name, quoted=True, copy=False)
+        for e, name in zip(outer, [names.label, *names.probabilities], strict=True)
+    ]
+    return _in_steps(writer, source, ("s", [*_kept(exp, keep, "r"), rule]), ("", [*_kept(exp, "*", "s"), *aliased]))
+
+
+def _backup_places(rule_set: RuleSet) -> list[int]:
+    return list(range(len(rule_set.rules), len(rule_set.rules) + len(rule_set.backups)))
+
+
+def _labels(writer: _Writer, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
+    """Return the label of the rule that spoke."""
+    pairs = []
+    for k, label in enumerate(rule_set.classes):
+        places = np.flatnonzero(labels == k)
+        if k != default and places.size:
+            pairs.append((writer.one_of(spoke.copy(), (places + 1).tolist()), writer.value(label)))
+    return writer.case(pairs, writer.value(rule_set.classes[default]))
+
+
+def _by_speaker(writer: _Writer, spoke: Any, values: Any) -> Any:
+    """Return a number that depends on who spoke; the last is the default's."""
+    groups: dict[float, list[int]] = {}
+    for j, value in enumerate(values[:-1].tolist()):
+        groups.setdefault(value, []).append(j + 1)
+    literal = writer.exp.Literal.number
+    pairs = [(writer.one_of(spoke.copy(), places), literal(exact_text(value))) for value, places in groups.items()]
+    return writer.double(writer.case(pairs, literal(exact_text(float(values[-1])))))
+
+
+def _added_up(rule_set: RuleSet, writer: _Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+    """Ballots are added up: flags of the rules, sums of the classes, the winner, then who speaks for it."""
+    if keep == "*":
+        raise ValueError(
+            f"keep must list columns, such as keep=['id'], where conflict is {rule_set.conflict!r}: the query works in "
+            "steps, and '*' would pass on their columns too"
+        )
+    if len(rule_set) > _MAX_ADDED:
+        raise ValueError(f"at most {_MAX_ADDED} rules can be added up in SQL, got {len(rule_set)}")
+    exp, steps = writer.exp, _Steps(rule_set, writer, names)
+    return _in_steps(
+        writer,
+        source,
+        ("f", [*_kept(exp, keep, "r"), *steps.flags()]),
+        ("t", [*_kept(exp, "*", "f"), *steps.sums()]),
+        ("w", [*_kept(exp, "*", "t"), steps.winner()]),
+        ("s", [*_kept(exp, "*", "w"), steps.speaker()]),
+        ("", [*_kept(exp, keep, "s"), *steps.answers()]),
+    )
+
+
+class _Steps:
+    """The steps of a query that adds up ballots."""
+
+    def __init__(self, rule_set: RuleSet, writer: _Writer, names: _Names) -> None:
+        self._rule_set, self._writer, self._names, self._exp = rule_set, writer, names, writer.exp
+        self._decision = rule_set.decision
+        self._n_classes = len(rule_set.classes)
+
+    def _named(self, name: str, source: str) -> Any:
+        return _column(self._exp, f"{self._names.prefix}_{name}", source)
+
+    def _alias(self, expression: Any, name: str) -> Any:
+        return self._exp.alias_(expression, f"{self._names.prefix}_{name}", quoted=True, copy=False)
+
+    def flags(self) -> list[Any]:
+        """Whether each rule covers the record, 1 or 0; and the first backup that does."""
+        writer, exp = self._writer, self._exp
+        one, none = exp.cast(writer.whole(1), "bigint"), exp.cast(writer.whole(0), "bigint")
+        flags = [
+            self._alias(writer.case([(writer.holds(rule), one.copy())], none.copy()), f"f{j}")
+            for j, rule in enumerate(self._rule_set.rules)
+        ]
+        spare = [(writer.holds(rule), writer.whole(j + 1)) for j, rule in self._backups()]
+        return [*flags, self._alias(exp.cast(writer.case(spare), "bigint"), "backup")]
+
+    def _backups(self) -> list[tuple[int, Rule]]:
+        return list(zip(_backup_places(self._rule_set), self._rule_set.backups, strict=True))
+
+    def sums(self) -> list[Any]:
+        """What each class gets, and how many rules cover the record."""
+        ballots = self._decision.ballots
+        assert ballots is not None
+        by_class = [
+            self._alias(self._sum({j: int(ballots[j, k]) for j in np.flatnonzero(ballots[:, k]).tolist()}), f"s{k}")
+            for k in range(self._n_classes)
+        ]
+        return [*by_class, self._alias(self._sum(dict.fromkeys(range(len(self._rule_set)), 1)), "n")]
+
+    def _sum(self, weights: dict[int, int]) -> Any:
+        """Add up flags times weights, in groups: databases limit how deep an expression is."""
+        exp, writer = self._exp, self._writer
+        terms = [
+            self._named(f"f{j}", "f")
+            if weight == 1
+            else exp.Mul(this=self._named(f"f{j}", "f"), expression=writer.whole(weight))
+            for j, weight in weights.items()
+        ]
+        while len(terms) > 1:
+            groups = [terms[k : k + _SUM_OF] for k in range(0, len(terms), _SUM_OF)]
+            terms = [exp.paren(_chained(exp.Add, group), copy=False) for group in groups]
+        return terms[0] if terms else exp.cast(writer.whole(0), "bigint")
+
+    def winner(self) -> Any:
+        """The class with the largest sum; none where no rule covers the record."""
+        exp, writer = self._exp, self._writer
+        pairs = [(exp.EQ(this=self._named("n", "t"), expression=writer.whole(0)), exp.Null())]
+        order = [int(k) for k in self._decision.preference]
+        for place, k in enumerate(order[:-1]):
+            others = [
+                exp.GTE(this=self._named(f"s{k}", "t"), expression=self._named(f"s{i}", "t"))
+                for i in order[place + 1 :]
+            ]
+            pairs.append((exp.and_(*others, copy=False), writer.whole(k)))
+        return self._alias(writer.case(pairs, writer.whole(order[-1])), "winner")
+
+    def speaker(self) -> Any:
+        """The rule that speaks for the winner, or the backup."""
+        exp, writer, decision = self._exp, self._writer, self._decision
+        pairs = [(exp.Is(this=self._named("winner", "w"), expression=exp.Null()), self._named("backup", "w"))]
+        for j in decision.order.tolist():
+            wins = exp.EQ(this=self._named("winner", "w"), expression=writer.whole(int(decision.labels[j])))
+            fires = exp.EQ(this=self._named(f"f{j}", "w"), expression=writer.whole(1))
+            pairs.append((exp.and_(wins, fires, copy=False), writer.whole(j + 1)))
+        return self._alias(writer.case(pairs), "rule")
+
+    def answers(self) -> list[Any]:
+        """Rule, label and probabilities."""
+        exp, writer, rule_set, names = self._exp, self._writer, self._rule_set, self._names
+        spoke, winner = self._named("rule", "s"), self._named("winner", "s")
+        labels = rule_set.said_by(np.arange(len(rule_set.rules) + len(rule_set.backups)))
+        default = rule_set.classes.index(rule_set.default)
+        wins = [
+            (exp.EQ(this=winner.copy(), expression=writer.whole(k)), writer.value(label))
+            for k, label in enumerate(rule_set.classes)
+        ]
+        label = writer.case(wins, _labels(writer, rule_set, spoke, labels, default))
+        shares = rule_set.speaker_probabilities
+        alone = [_by_speaker(writer, spoke, shares[:, k]) for k in range(self._n_classes)]
+        if rule_set.conflict == "counts":
+            covered = exp.Not(this=exp.Is(this=winner.copy(), expression=exp.Null()))
+            together = self._together()
+            alone = [writer.case([(covered.copy(), t)], a) for t, a in zip(together, alone, strict=True)]
+        named = zip([label, *alone], [names.label, *names.probabilities], strict=True)
+        return [spoke, *(exp.alias_(expression, name, quoted=True, copy=False) for expression, name in named)]
+
+    def _together(self) -> list[Any]:
+        """The probabilities of all covering rules together: their counts, smoothed and weighted, scaled to sum to 1."""
+        exp, writer, evidence = self._exp, self._writer, self._rule_set.evidence
+        prior = evidence.totals / max(int(evidence.totals.sum()), 1)
+        weights = np.ones(prior.size) if evidence.weights is None else evidence.weights
+        scale = self._decision.scale
+        assert scale is not None
+        parts = []
+        for k in range(prior.size):
+            count = writer.double(self._named(f"s{k}", "s"))
+            weighted = exp.Mul(this=count, expression=writer.double(float(weights[k] / scale[k])))
+            added = writer.double(float(weights[k] * evidence.smoothing * prior[k]))
+            parts.append(exp.paren(exp.Add(this=weighted, expression=added)))
+        total = exp.paren(_chained(exp.Add, parts))
+        nothing = exp.EQ(this=total.copy(), expression=writer.whole(0))
+        unknown = evidence.shares(np.zeros((1, prior.size)))[0]
+        return [
+            writer.case(
+                [(nothing.copy(), writer.double(float(unknown[k])))],
+                exp.Div(this=part.copy(), expression=total.copy(), typed=False, safe=False),
+            )
+            for k, part in enumerate(parts)
+        ]
+
+
+def _chained(kind: Any, terms: Sequence[Any]) -> Any:
+    chain = terms[0].copy()
+    for term in terms[1:]:
+        chain = kind(this=chain, expression=term.copy())
+    return chain

@@ -1,0 +1,255 @@
+"""SQL, executed in real databases: the same label, rule and probabilities as the rule set gives."""
+
+import contextlib
+import datetime
+import math
+import sqlite3
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialects
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from models import HOSTILE, records_for, rule_sets
+from servers import postgres
+
+ID = "number of the record"
+STANDARD = {"number": "DOUBLE PRECISION", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "TIMESTAMP"}
+STANDARD["date (UTC)"] = "TIMESTAMP WITH TIME ZONE"
+SQLITE = {"number": "REAL", "text": "TEXT", "boolean": "BOOLEAN", "date": "TEXT", "date (UTC)": "TEXT"}
+POLARS = {"number": pl.Float64, "text": pl.String, "boolean": pl.Boolean, "date": pl.Datetime("us")}
+POLARS["date (UTC)"] = pl.Datetime("us", "UTC")
+
+
+class Database:
+    """One of the three behind the same two questions."""
+
+    def __init__(self, dialect, connection):
+        self.dialect, self._connection = dialect, connection
+
+    def fill(self, table, kinds):
+        """Put a table of lists into the database."""
+        cursor = self._connection.cursor()
+        types = SQLITE if self.dialect == "sqlite" else STANDARD
+        columns = {ID: "INTEGER", **{name: types[kind] for name, kind in kinds.items()}}
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+        cursor.execute("DROP TABLE IF EXISTS records")
+        cursor.execute(f"CREATE TABLE records ({declared})")
+        mark = "%s" if self.dialect == "postgres" else "?"
+        rows = list(zip(*table.values(), strict=True)) if table else []
+        rows = [(k, *map(self._stored, row)) for k, row in enumerate(rows)]
+        cursor.executemany(f"INSERT INTO records VALUES ({', '.join([mark] * len(columns))})", rows)
+
+    def _stored(self, value):
+        if self.dialect == "sqlite" and isinstance(value, datetime.datetime):
+            return value.isoformat(sep=" ")
+        return value
+
+    def ask(self, query):
+        cursor = self._connection.cursor()
+        cursor.execute(query)
+        names = [column[0] for column in cursor.description]
+        rows = cursor.fetchall()
+        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextlib.contextmanager
+def opened(dialect):
+    if dialect == "postgres":
+        with postgres() as connection:
+            yield Database(dialect, connection)
+        return
+    connection = duckdb.connect() if dialect == "duckdb" else sqlite3.connect(":memory:")
+    with contextlib.closing(connection):
+        yield Database(dialect, connection)
+
+
+@pytest.fixture(scope="module", params=["duckdb", "sqlite", "postgres"])
+def database(request):
+    with opened(request.param) as database:
+        yield database
+
+
+def check(database, rule_set, table, kinds):
+    """Run the query and compare with the rule set itself."""
+    database.fill(table, kinds)
+    frame = pl.DataFrame(table, schema={name: POLARS[kind] for name, kind in kinds.items()}, strict=False)
+    query = rule_set.to_sql(dialect=database.dialect, keep=[ID])
+    answer = database.ask(query)
+    order = np.argsort(answer[ID])
+    assert [answer[ID][k] for k in order] == list(range(len(frame)))
+    assert [answer["predicted_label"][k] for k in order] == rule_set.predict(frame).tolist()
+    rules = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+    assert [answer["predicted_rule"][k] for k in order] == rules
+    shares = np.array([values for name, values in answer.items() if "_p_" in name], float).T[order]
+    np.testing.assert_allclose(shares, rule_set.predict_proba(frame), atol=1e-9)
+    assert len(answer) == 3 + len(rule_set.classes)
+
+
+@settings(max_examples=200)
+@given(rule_sets(), st.integers(0, 1000))
+def test_random_models_answer_the_same(database, drawn, seed):
+    rule_set, columns = drawn
+    check(database, rule_set, records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()})
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["precision", "smoothed", "f1", "first", "vote", "counts"]))
+def test_fitted_models_answer_the_same(database, seed, conflict):
+    from conftest import make_mixed
+
+    table, y = make_mixed(150, seed % 1000)
+    X = pl.DataFrame(table)
+    clf = DiverseRuleSetClassifier(
+        random_state=seed, conflict=conflict, max_overlap=1.0, n_candidates=4, negation=bool(seed % 2)
+    )
+    rule_set = clf.fit(X, y).rule_set_
+    kinds = dict.fromkeys(table, "text") | {
+        "age": "number",
+        "income (€ / year)": "number",
+        "smoker": "boolean",
+        "since": "date",
+    }
+    assert all(kinds[name] == kind for name, kind in rule_set.kinds)
+    check(database, rule_set, table, kinds)
+
+
+@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_rivals_answer_the_same(database, rival):
+    from conftest import make_mixed
+
+    table, y = make_mixed(300, 3)
+    rule_set = rival.fit(pl.DataFrame(table), y).rule_set_
+    kinds = dict.fromkeys(table, "text") | {
+        "age": "number",
+        "income (€ / year)": "number",
+        "smoker": "boolean",
+        "since": "date",
+    }
+    assert len(rule_set) > 1
+    check(database, rule_set, table, kinds)
+
+
+def test_nan_is_missing_in_databases_that_hold_it():
+    rules = (Rule.parse("IF x > 1 THEN b"), Rule.parse("IF x is missing THEN c"), Rule.parse("IF y != 5 THEN a"))
+    rule_set = RuleSet(rules, ("a", "b", "c"), "a", (9, 9, 9), (0, 0, 0), "first", kinds=(("x", "number"),))
+    table = {"x": [math.nan, None, 2.0, 0.0, math.inf], "y": [5.0, 5.0, 5.0, math.nan, 5.0]}
+    for dialect in ("duckdb", "postgres"):
+        with opened(dialect) as database:
+            check(database, rule_set, table, {"x": "number", "y": "number"})
+
+
+def test_single_precision_columns_are_compared_exactly():
+    rule_set = RuleSet((Rule((Interval("x", high=0.1),), "b"),), ("a", "b"), "a", (1, 1), (0, 0))
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE records AS SELECT CAST(0.1 AS FLOAT) AS x")
+    assert not np.float32(0.1) <= 0.1
+    assert connection.execute(rule_set.to_sql()).fetchall()[0][2] == "a"
+
+
+def test_dates_in_sqlite_in_whatever_form():
+    moment = datetime.datetime(2020, 1, 31)
+    rule_set = RuleSet((Rule((Interval("t", high=moment),), "b"),), ("a", "b"), "a", (1, 1), (0, 0))
+    texts = [
+        "2020-01-31",
+        "2020-01-31 00:00",
+        "2020-01-31T00:00:00",
+        "2020-01-31 00:00:00.000",
+        "2020-01-31 00:00:00.001",
+        None,
+    ]
+    with opened("sqlite") as database:
+        database.fill({"t": texts}, {"t": "text"})
+        assert database.ask(rule_set.to_sql(dialect="sqlite"))["predicted_label"] == ["b", "b", "b", "b", "a", "a"]
+
+
+def test_all_columns_pass_by_default_and_names_can_be_changed():
+    rule_set = RuleSet((Rule((Equals(5, "x"),), 1),), (0, 1), 0, (1, 1), (0, 0))
+    with opened("duckdb") as database:
+        database.fill({"fünf": ["x", "y"]}, {"fünf": "text"})
+        query = rule_set.to_sql(table=("main", "records"), columns={5: "fünf"}, prefix="q")
+        answer = database.ask(query)
+    assert list(answer) == [ID, "fünf", "q_rule", "q_label", "q_p_0", "q_p_1"]
+    assert answer["q_label"] == [1, 0]
+
+
+def test_names_of_probabilities_are_different_whatever_the_labels():
+    labels = ("A", "a", "", "x" * 80, "class 1", "é\n")
+    rule_set = RuleSet((), labels, "a", (1,) * 6, (1,) * 6)
+    names = [column for column in duckdb_columns(rule_set) if "_p_" in column]
+    assert len({name.casefold() for name in names}) == 6
+    assert all(len(name.encode()) < 63 for name in names)
+
+
+def duckdb_columns(rule_set):
+    with opened("duckdb") as database:
+        database.fill({"x": [1.0]}, {"x": "number"})
+        return list(database.ask(rule_set.to_sql()))
+
+
+def test_many_rules_that_are_added_up(database):
+    rules = tuple(
+        Rule((Interval("x", low=float(j)),), j % 3, tuple((k, 1 + (j * k) % 7) for k in range(3))) for j in range(900)
+    )
+    rule_set = RuleSet(rules, (0, 1, 2), 0, (9999,) * 3, (0,) * 3, "counts")
+    check(database, rule_set, {"x": [0.0, 10.5, 500.0, 2000.0, None]}, {"x": "number"})
+
+
+@pytest.mark.parametrize("dialect", [one.value for one in Dialects if one.value])
+def test_hostile_names_and_values_are_one_identifier_and_one_literal_in_every_dialect(dialect):
+    for text in HOSTILE:
+        rule = Rule((Equals(text, text), IsMissing(text + "2"), Interval(text + "3", low=0.1)), text)
+        rule_set = RuleSet((rule,), tuple(sorted({text, "other"})), "other", (1, 1), (0, 0))
+        try:
+            parsed = sqlglot.parse(rule_set.to_sql(dialect=dialect, table=(text,), keep=[text]), dialect=dialect)
+        except sqlglot.errors.UnsupportedError:
+            continue
+        assert len(parsed) == 1
+        identifiers = {node.this for node in parsed[0].find_all(exp.Identifier)}
+        assert {text, text + "2", text + "3"} <= identifiers
+        assert text in {node.this for node in parsed[0].find_all(exp.Literal) if node.is_string}
+        assert not list(parsed[0].find_all(exp.Drop, exp.Command))
+
+
+def small():
+    return RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"dialect": "cobol"}, ValueError, "dialect must be one of .*'duckdb'.*got 'cobol'"),
+        ({"table": "records; DROP TABLE x"}, ValueError, "table must be a name"),
+        ({"table": ("a", "b", "c", "d")}, ValueError, "one to three names"),
+        ({"table": 5}, TypeError, "table must be"),
+        ({"keep": "id"}, TypeError, "keep must be '\\*' or a list"),
+        ({"prefix": ""}, TypeError, "prefix must be a string"),
+        ({"columns": {"age": "a\0"}}, ValueError, "NUL"),
+    ],
+)
+def test_bad_arguments_are_named(options, error, message):
+    with pytest.raises(error, match=message):
+        small().to_sql(**options)
+
+
+def test_what_sql_cannot_say_is_refused():
+    with pytest.raises(ValueError, match="conflict is a function"):
+        replace(small(), conflict=lambda rules: rules[0]).to_sql()
+    with pytest.raises(ValueError, match=r"keep must list columns"):
+        replace(small(), conflict="vote").to_sql()
+    mixed = (Rule((Equals("x", 1),), "good"), Rule((Equals("x", "a"),), "good"))
+    with pytest.raises(ValueError, match="'x' is compared with values of several kinds, such as 1 and 'a'"):
+        replace(small(), rules=mixed).to_sql()
+    with pytest.raises(ValueError, match="SQL cannot write the text"):
+        replace(small(), rules=(Rule((Equals("x", "a\0b"),), "good"),)).to_sql()
