@@ -4,6 +4,7 @@ import datetime
 import math
 
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
@@ -144,3 +145,18 @@ def records_for(columns, seed, n=40):
             offered += ["never seen", "", "'", *(v + " " for v in pool), *(v.swapcase() for v in pool)]
         table[name] = [offered[k] for k in rng.integers(0, len(offered), n)]
     return table
+
+
+POLARS = {"number": pl.Float64, "text": pl.String, "boolean": pl.Boolean, "date": pl.Datetime("us")}
+POLARS["date (UTC)"] = pl.Datetime("us", "UTC")
+
+
+def as_polars(table, kinds):
+    """Return a table of lists as a polars frame with columns of these kinds."""
+    return pl.DataFrame(table, schema={name: POLARS[kind] for name, kind in kinds.items()}, strict=False)
+
+
+def kinds_of(frame):
+    """Return the kind of each column of a polars frame."""
+    words = {pl.Float64: "number", pl.String: "text", pl.Boolean: "boolean", pl.Datetime: "date"}
+    return {name: words[dtype.base_type()] for name, dtype in frame.schema.items()}

@@ -62,3 +62,12 @@ def _unprivileged(folder):
     user = "postgres" if "postgres" in known else "nobody"
     shutil.chown(folder, user)
     return user
+
+
+def jpmml():
+    """Return the Java side of the JPMML evaluator, started once in this process."""
+    if program("java") is None:
+        absent("Java (java)", "on Debian: apt-get install default-jre-headless")
+    from jpmml_evaluator.jpype import JPypeBackend
+
+    return JPypeBackend()

@@ -10,22 +10,18 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialects
+from sqlglot.dialects.dialect import Dialect, Dialects
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, RuleSet, baselines
-from models import HOSTILE, records_for, rule_sets
+from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 from servers import postgres
 
 ID = "number of the record"
 STANDARD = {"number": "DOUBLE PRECISION", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "TIMESTAMP"}
 STANDARD["date (UTC)"] = "TIMESTAMP WITH TIME ZONE"
 SQLITE = {"number": "REAL", "text": "TEXT", "boolean": "BOOLEAN", "date": "TEXT", "date (UTC)": "TEXT"}
-POLARS = {"number": pl.Float64, "text": pl.String, "boolean": pl.Boolean, "date": pl.Datetime("us")}
-POLARS["date (UTC)"] = pl.Datetime("us", "UTC")
 
 
 class Database:
@@ -84,7 +80,7 @@ def database(request):
 def check(database, rule_set, table, kinds):
     """Run the query and compare with the rule set itself."""
     database.fill(table, kinds)
-    frame = pl.DataFrame(table, schema={name: POLARS[kind] for name, kind in kinds.items()}, strict=False)
+    frame = as_polars(table, kinds)
     query = rule_set.to_sql(dialect=database.dialect, keep=[ID])
     answer = database.ask(query)
     order = np.argsort(answer[ID])
@@ -115,12 +111,7 @@ def test_fitted_models_answer_the_same(database, seed, conflict):
         random_state=seed, conflict=conflict, max_overlap=1.0, n_candidates=4, negation=bool(seed % 2)
     )
     rule_set = clf.fit(X, y).rule_set_
-    kinds = dict.fromkeys(table, "text") | {
-        "age": "number",
-        "income (€ / year)": "number",
-        "smoker": "boolean",
-        "since": "date",
-    }
+    kinds = kinds_of(pl.DataFrame(table))
     assert all(kinds[name] == kind for name, kind in rule_set.kinds)
     check(database, rule_set, table, kinds)
 
@@ -131,12 +122,7 @@ def test_rivals_answer_the_same(database, rival):
 
     table, y = make_mixed(300, 3)
     rule_set = rival.fit(pl.DataFrame(table), y).rule_set_
-    kinds = dict.fromkeys(table, "text") | {
-        "age": "number",
-        "income (€ / year)": "number",
-        "smoker": "boolean",
-        "since": "date",
-    }
+    kinds = kinds_of(pl.DataFrame(table))
     assert len(rule_set) > 1
     check(database, rule_set, table, kinds)
 
@@ -206,20 +192,23 @@ def test_many_rules_that_are_added_up(database):
     check(database, rule_set, {"x": [0.0, 10.5, 500.0, 2000.0, None]}, {"x": "number"})
 
 
-@pytest.mark.parametrize("dialect", [one.value for one in Dialects if one.value])
+@pytest.mark.parametrize("dialect", sorted({one.value for one in Dialects} - {"", "dax", "prql"}))
 def test_hostile_names_and_values_are_one_identifier_and_one_literal_in_every_dialect(dialect):
+    harmless = tokens("name", dialect)
     for text in HOSTILE:
-        rule = Rule((Equals(text, text), IsMissing(text + "2"), Interval(text + "3", low=0.1)), text)
-        rule_set = RuleSet((rule,), tuple(sorted({text, "other"})), "other", (1, 1), (0, 0))
-        try:
-            parsed = sqlglot.parse(rule_set.to_sql(dialect=dialect, table=(text,), keep=[text]), dialect=dialect)
-        except sqlglot.errors.UnsupportedError:
-            continue
-        assert len(parsed) == 1
-        identifiers = {node.this for node in parsed[0].find_all(exp.Identifier)}
-        assert {text, text + "2", text + "3"} <= identifiers
-        assert text in {node.this for node in parsed[0].find_all(exp.Literal) if node.is_string}
-        assert not list(parsed[0].find_all(exp.Drop, exp.Command))
+        words = tokens(text, dialect)
+        assert len(words) == len(harmless)
+        assert [kind for kind, _ in words] == [kind for kind, _ in harmless]
+        assert [word.replace("name", text) for _, word in harmless] == [word for _, word in words]
+
+
+def tokens(text, dialect):
+    """What the dialect reads in the query of a rule set that holds a text wherever it can."""
+    rule = Rule((Equals(text, text), IsMissing(text + "2"), Interval(text + "3", low=0.1)), text)
+    rule_set = RuleSet((rule,), (text, "zzz"), "zzz", (1, 1), (0, 0))
+    query = rule_set.to_sql(dialect=dialect, table=(text,), keep=[text], columns={text + "2": text + text})
+    read = Dialect.get_or_raise(dialect).tokenize(query)
+    return [(token.token_type, token.text) for token in read if not token.text.startswith("predicted_p_")]
 
 
 def small():

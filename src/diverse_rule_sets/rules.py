@@ -398,6 +398,28 @@ class RuleSet:
 
         return to_sql(self, dialect=dialect, table=table, keep=keep, columns=columns, prefix=prefix)
 
+    def to_pmml(self, *, name: str = "rules") -> str:
+        """Return the rule set as PMML 4.4, a RuleSetModel, for the scoring engines that read it.
+
+        Its outputs are ``label``, ``rule`` (the number of the rule or backup that spoke, as printed, or ``default``)
+        and ``probability(...)`` for each class. Times with a zone are given to it in UTC. Rule sets that add up counts
+        or votes have no form in PMML and are refused.
+
+        Parameters
+        ----------
+        name : what the model is called
+
+        Examples
+        --------
+        >>> rule = Rule.parse("IF age <= 37 THEN good")
+        >>> text = RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1)).to_pmml()
+        >>> '<SimplePredicate field="age" operator="lessOrEqual" value="37" />' in text
+        True
+        """
+        from diverse_rule_sets.export._pmml import to_pmml
+
+        return to_pmml(self, name=name)
+
     def __repr__(self) -> str:
         spare = f", {len(self.backups)} backups" if self.backups else ""
         return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"

@@ -65,7 +65,7 @@ def _dialect(word: Any) -> str:
     from sqlglot.dialects.dialect import Dialects
 
     aliases = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
-    known = sorted(one.value for one in Dialects if one.value)
+    known = sorted({one.value for one in Dialects} - {"", "dax", "prql"})  # these two are no SQL
     chosen = aliases.get(word, word) if isinstance(word, str) else word
     if chosen not in known:
         raise ValueError(f"dialect must be one of {', '.join(map(repr, known))}, got {word!r}")

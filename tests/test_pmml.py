@@ -1,0 +1,119 @@
+"""PMML, evaluated by JPMML: the same label, rule and probabilities as the rule set gives."""
+
+import datetime
+import re
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
+from models import as_polars, kinds_of, records_for, rule_sets
+from servers import jpmml
+
+ORDERED = ("precision", "smoothed", "f1", "first")
+# Characters that XML 1.0 can write; line ends, which every XML reader changes, are tried by themselves.
+unwritable = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@pytest.fixture(scope="module")
+def java():
+    return jpmml()
+
+
+def evaluated(java, rule_set, table):
+    """Let JPMML answer for a table of lists; dates go as text, as they would in a file."""
+    from jpmml_evaluator import make_evaluator
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.pmml"
+        path.write_text(rule_set.to_pmml(), "utf8", newline="\n")
+        evaluator = make_evaluator(str(path), backend=java)
+    given = {str(name): [moment_text(v) for v in values] for name, values in table.items()}
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in given.items()})
+    return evaluator.evaluateAll(frame, nan_as_missing=True)
+
+
+def moment_text(value):
+    return value.replace(tzinfo=None).isoformat() if isinstance(value, datetime.datetime) else value
+
+
+def check(java, rule_set, table, kinds):
+    frame = as_polars(table, kinds)
+    answer = evaluated(java, rule_set, table)
+    assert answer.filter(like="label").iloc[:, -1].tolist() == rule_set.predict(frame).tolist()
+    spoke = ["default" if j < 0 else str(j + 1) for j in rule_set.speakers(frame).tolist()]
+    assert answer.filter(regex="^rule_*$").iloc[:, 0].tolist() == spoke
+    shares = answer[[name for name in answer.columns if name.startswith("probability(")]].to_numpy(float)
+    np.testing.assert_allclose(shares, rule_set.predict_proba(frame), atol=1e-9)
+
+
+def texts(rule_set, columns):
+    """Give every text that goes into the document."""
+    yield from (str(label) for label in rule_set.classes)
+    for name, (_, pool) in columns.items():
+        yield name
+        yield from (value for value in pool if isinstance(value, str))
+
+
+@settings(max_examples=200)
+@given(rule_sets(ORDERED), st.integers(0, 1000))
+def test_random_models_answer_the_same(java, drawn, seed):
+    rule_set, columns = drawn
+    if any(unwritable.search(text) for text in texts(rule_set, columns)):
+        return
+    check(java, rule_set, records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()})
+
+
+@pytest.mark.parametrize("conflict", ORDERED)
+def test_fitted_models_answer_the_same(java, mixed, conflict):
+    X, y = mixed
+    frame = pl.from_pandas(X.astype({"size": str}).replace({"size": {"nan": None}}))
+    clf = DiverseRuleSetClassifier(random_state=0, conflict=conflict, max_overlap=1.0, negation=True)
+    rule_set = clf.fit(frame, y).rule_set_
+    check(java, rule_set, frame.to_dict(as_series=False), kinds_of(frame))
+
+
+def test_cba_answers_the_same(java):
+    from conftest import make_mixed
+
+    table, y = make_mixed(300, 3)
+    X = pl.DataFrame(table)
+    rule_set = baselines.CBAClassifier().fit(X, y).rule_set_
+    assert len(rule_set) > 1
+    check(java, rule_set, table, kinds_of(X))
+
+
+def small():
+    return RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
+
+
+def test_names_and_values_are_text_and_nothing_else():
+    hostile = '"/><Evil a="&x;\n\t\r]]>'
+    rule_set = replace(small(), rules=(Rule((Equals(hostile, hostile),), "good"),))
+    root = ElementTree.fromstring(rule_set.to_pmml())
+    assert not [node for node in root.iter() if "Evil" in node.tag]
+    (predicate,) = root.iter("{http://www.dmg.org/PMML-4_4}SimplePredicate")
+    assert predicate.attrib == {"field": hostile, "operator": "equal", "value": hostile}
+
+
+@pytest.mark.parametrize("conflict", ["vote", "counts", lambda rules: rules[0]])
+def test_what_pmml_cannot_say_is_refused(conflict):
+    with pytest.raises(ValueError, match="conflict is"):
+        replace(small(), conflict=conflict).to_pmml()
+
+
+def test_characters_that_xml_cannot_write_are_named():
+    with pytest.raises(ValueError, match=r"XML cannot write the character '\\x01' of 'a\\x01'"):
+        replace(small(), rules=(Rule((IsMissing("a\x01"),), "good"),)).to_pmml()
+    with pytest.raises(TypeError, match="name must be a string, got 3"):
+        small().to_pmml(name=3)
+    with pytest.raises(ValueError, match="two columns have the same name as text"):
+        replace(small(), rules=(Rule((IsMissing(1), IsMissing("1")), "good"),)).to_pmml()
