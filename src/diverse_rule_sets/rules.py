@@ -420,6 +420,29 @@ class RuleSet:
 
         return to_pmml(self, name=name)
 
+    def to_python(self, *, kind: str = "function", name: str = "predict") -> str:
+        """Return the rule set as Python source.
+
+        Parameters
+        ----------
+        kind : ``"function"``: a function of one record, a dict of values by column, which needs no import at all, not
+            even of this package; ``"pandas"``: a function of a table that gives a table; ``"polars"``: a function
+            that gives expressions for ``frame.with_columns(predict())``
+        name : of the function
+
+        Examples
+        --------
+        >>> rule = Rule.parse("IF age <= 37 THEN good")
+        >>> source = RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1)).to_python()
+        >>> space = {}
+        >>> exec(source, space)
+        >>> space["predict"]({"age": 30})
+        {'label': 'good', 'rule': 1, 'probabilities': {'bad': 0.5, 'good': 0.5}}
+        """
+        from diverse_rule_sets.export._python import to_python
+
+        return to_python(self, kind=kind, name=name)
+
     def __repr__(self) -> str:
         spare = f", {len(self.backups)} backups" if self.backups else ""
         return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"

@@ -27,10 +27,11 @@ def values_of(condition: Condition) -> Iterator[Any]:
         yield from condition.values
 
 
-def kind_of_values(rule_set: RuleSet, column: Hashable) -> str:
+def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -> str:
     """Return the one kind of values that the conditions compare a column with; several kinds are refused.
 
-    One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value.
+    One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value;
+    ``"several"`` if that is allowed.
     """
     rules = rule_set.rules + rule_set.backups
     found = {
@@ -40,6 +41,8 @@ def kind_of_values(rule_set: RuleSet, column: Hashable) -> str:
         if condition.column == column
         for value in values_of(condition)
     }
+    if len(found) > 1 and several:
+        return "several"
     if len(found) > 1:
         examples = " and ".join(repr(value) for value in list(found.values())[:2])
         raise ValueError(

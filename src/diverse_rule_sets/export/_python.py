@@ -1,0 +1,137 @@
+"""A rule set as Python source: a plain function without imports, or the same for pandas or polars tables.
+
+Names and values enter the source as ``repr`` of strings, numbers, booleans and tuples and in no other way.
+"""
+
+from __future__ import annotations
+
+import datetime
+import keyword
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from diverse_rule_sets._checks import check_choice
+from diverse_rule_sets._tables import plain
+from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._python_tables import Pandas, Polars
+from diverse_rule_sets.export._source import Writer, literal, moment_parts
+from diverse_rule_sets.export._values import kind_of_values
+from diverse_rule_sets.rules import RuleSet
+
+
+def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict") -> str:
+    """Return the source; see :meth:`RuleSet.to_python`."""
+    check_choice("kind", kind, _KINDS)
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
+        raise ValueError(f"name must be a name that a Python function can have, got {name!r}")
+    writer = _KINDS[kind](rule_set)
+    everyone = rule_set.rules + rule_set.backups
+    for one in (*rule_set.classes, *(c.column for rule in everyone for c in rule.conditions)):
+        literal(one)
+    return writer.source(name)
+
+
+_FUNCTION_HELPERS = '''
+
+def _value(record, column):
+    """Return the value of a column; None if it is missing."""
+    value = record[column]
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    return value
+
+
+def _moment(record, column, utc):
+    """Return a date or time as whole numbers that compare; None if it is missing."""
+    value = _value(record, column)
+    if value is None:
+        return None
+    if not hasattr(value, "hour"):
+        return (value.year, value.month, value.day, 0, 0, 0, 0)
+    parts = value.utctimetuple() if utc else value.timetuple()
+    return (*parts[:6], value.microsecond)
+
+'''
+
+_FUNCTION_DOC = '''    """Return label, rule and probabilities of a record.
+
+    The record is a dict of values by column, None or NaN where they are missing. The rule is the number of the
+    one that spoke; None if none did.
+    """
+'''
+_FUNCTION_ORDERED = """    spoke = next((number for number in ORDER if fired[number - 1]), None)
+    if spoke is None:
+        spoke = next((number for number, covers in enumerate(spare, len(fired) + 1) if covers), 0)
+    label, probabilities = LABELS[spoke], PROBABILITIES[spoke]
+"""
+_FUNCTION_ADDED = """    if any(fired):
+        sums = [sum(ballots[k] for ballots, covers in zip(BALLOTS, fired) if covers) for k in range(len(CLASSES))]
+        winner = max(PREFERENCE, key=lambda k: sums[k])
+        label = CLASSES[winner]
+        spoke = next((number for number in ORDER if fired[number - 1] and LABELS[number] == label), 0)
+        probabilities = {probabilities}
+    else:
+        spoke = next((number for number, covers in enumerate(spare, len(fired) + 1) if covers), 0)
+        label, probabilities = LABELS[spoke], PROBABILITIES[spoke]
+"""
+_FUNCTION_TOGETHER = '''
+
+def _together(fired):
+    """Return the probabilities of all covering rules together."""
+    counts = [sum(row[k] for row, covers in zip(COUNTS, fired) if covers) for k in range(len(CLASSES))]
+    parts = [weight * (count + added) for count, added, weight in zip(counts, ADDED, WEIGHTS)]
+    return [part / sum(parts) for part in parts] if sum(parts) > 0 else UNKNOWN
+
+'''
+
+
+class _Function(Writer):
+    """A plain function of one record, without imports."""
+
+    def tests(self, condition: Condition) -> list[str]:
+        x = self.names[condition.column]
+        if isinstance(condition, IsMissing):
+            return [f"{x} is None"]
+        if isinstance(condition, Interval):
+            tests = [f"{x} {test} {self._written(bound)}" for test, bound in condition.tests]
+            return [f"{x} is not None", *tests]
+        if isinstance(condition, Equals):
+            return [f"{x} == {self._written(condition.value)}"]
+        if isinstance(condition, IsIn):
+            return [f"{x} in ({''.join(f'{self._written(v)}, ' for v in condition.values)})"]
+        if isinstance(condition, IsNotIn):
+            values = "".join(f"{self._written(v)}, " for v in condition.values)
+            return [f"{x} is not None", f"{x} not in ({values})"]
+        raise TypeError(f"no Python is known for the condition {condition} ({type(condition).__name__})")
+
+    @staticmethod
+    def _written(value: Any) -> str:
+        return literal(moment_parts(value) if isinstance(value, datetime.date) else plain(value))
+
+    def _read(self, column: Hashable) -> str:
+        kind = kind_of_values(self.rule_set, column, several=True)
+        if kind in ("date", "instant"):
+            return f"_moment(record, {literal(column)}, utc={kind == 'instant'})"
+        return f"_value(record, {literal(column)})"
+
+    def source(self, name: str) -> str:
+        rule_set = self.rule_set
+        adding = rule_set.decision.ballots is not None
+        together = rule_set.conflict == "counts"
+        ending = _FUNCTION_ADDED.replace("{probabilities}", "_together(fired)" if together else "PROBABILITIES[spoke]")
+        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        return (
+            '"""If-then rules as a plain function of one record; no imports are needed."""\n\n'
+            + self.tables()
+            + _FUNCTION_HELPERS
+            + (_FUNCTION_TOGETHER if together else "")
+            + f"\ndef {name}(record):\n"
+            + _FUNCTION_DOC
+            + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
+            + f"    fired = {fired}\n    spare = {spare}\n"
+            + (ending if adding else _FUNCTION_ORDERED)
+            + '    return {"label": label, "rule": spoke or None, "probabilities": dict(zip(CLASSES, probabilities))}\n'
+        )
+
+
+_KINDS: dict[str, Callable[[RuleSet], Writer]] = {"function": _Function, "pandas": Pandas, "polars": Polars}

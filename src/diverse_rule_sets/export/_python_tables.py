@@ -1,0 +1,210 @@
+"""Python source for tables: a pandas function, and polars expressions."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Hashable
+from typing import Any
+
+from diverse_rule_sets._tables import NUMBER
+from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._source import Writer, literal, moment_parts
+from diverse_rule_sets.export._values import kind_of_values
+
+_PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
+
+import numpy as np
+import pandas as pd
+
+'''
+_PANDAS_BODY = """    fired, spare = (np.array(tests, bool).reshape(-1, len(frame)).T for tests in (fired, spare))
+    covered = fired.any(axis=1)
+    asked = fired[:, np.array(ORDER, int) - 1]
+{added}    backups = np.arange(fired.shape[1] + 1, fired.shape[1] + spare.shape[1] + 1)
+    spoke = np.where(covered, _first(asked, ORDER), _first(spare, backups))
+    label = np.array([*LABELS, None], object)[:-1][spoke]
+    probabilities = np.array(PROBABILITIES)[spoke]
+{counts}    rule = pd.array(spoke, "Int64")
+    rule[spoke == 0] = pd.NA
+    answer = pd.DataFrame({{"label": label, "rule": rule}}, index=frame.index).infer_objects()
+    for k, one in enumerate(CLASSES):
+        answer[f"probability({{one}})"] = probabilities[:, k]
+    return answer
+"""
+_PANDAS_FIRST = '''
+
+def _first(flags, numbers):
+    """Return for each record the number of the first flag that is set, 0 if none is."""
+    place = np.argmax(np.column_stack([flags, np.ones(len(flags), bool)]), axis=1)
+    return np.array([*numbers, 0])[place]
+
+'''
+_PANDAS_ADDED = """    ballots = np.array(BALLOTS, np.int64).reshape(-1, len(CLASSES))
+    sums = (fired.astype(np.int64) @ ballots)[:, PREFERENCE]
+    winner = np.array(PREFERENCE)[sums.argmax(axis=1)]
+    named = np.array([CLASSES.index(LABELS[number]) for number in ORDER], int)
+    asked = asked & (named == winner[:, None])
+"""
+_PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1][winner[covered]]
+    parts = (fired @ np.array(COUNTS, float).reshape(-1, len(CLASSES)) + ADDED) * WEIGHTS
+    total = parts.sum(axis=1, keepdims=True)
+    together = np.where(total > 0, parts / np.where(total > 0, total, 1), UNKNOWN)
+    probabilities[covered] = together[covered]
+"""
+
+
+class Pandas(Writer):
+    """A function of a pandas table."""
+
+    both = " & "
+    always = "np.ones(len(frame), bool)"
+
+    def tests(self, condition: Condition) -> list[str]:
+        x = self.names[condition.column]
+        if isinstance(condition, IsMissing):
+            return [f"{x}.isna().to_numpy(bool)"]
+        if isinstance(condition, Interval):
+            return [f"({x} {test} {self._written(bound)}).to_numpy(bool)" for test, bound in condition.tests]
+        if isinstance(condition, Equals | IsIn | IsNotIn):
+            values = (condition.value,) if isinstance(condition, Equals) else condition.values
+            among = f"{x}.isin([{', '.join(self._written(value) for value in values)}]).to_numpy(bool)"
+            return [f"~{among}", f"{x}.notna().to_numpy(bool)"] if isinstance(condition, IsNotIn) else [among]
+        raise TypeError(f"no pandas is known for the condition {condition} ({type(condition).__name__})")
+
+    @staticmethod
+    def _written(value: Any) -> str:
+        if not isinstance(value, datetime.date):
+            return literal(value)
+        zone = ', tz="UTC"' if getattr(value, "tzinfo", None) is not None else ""
+        return f"pd.Timestamp({datetime.datetime(*moment_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
+
+    def _read(self, column: Hashable) -> str:
+        kind = kind_of_values(self.rule_set, column)
+        series = f"frame[{literal(column)}]"
+        if kind == "number":
+            return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
+        if kind in ("date", "instant"):
+            return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''})"
+        return f"{series}.astype(object)" if kind != "none" or self.rule_set.kind(column) != NUMBER else series
+
+    def source(self, name: str) -> str:
+        rule_set = self.rule_set
+        adding = rule_set.decision.ballots is not None
+        body = _PANDAS_BODY.format(
+            added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.conflict == "counts" else ""
+        )
+        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        return (
+            _PANDAS_HEAD
+            + self.tables()
+            + _PANDAS_FIRST
+            + f"\ndef {name}(frame):\n"
+            + '    """Return label, rule (the number of the one that spoke) and probabilities of each record."""\n'
+            + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
+            + f"    fired = {fired}\n    spare = {spare}\n"
+            + body
+        )
+
+
+class Polars(Writer):
+    """A function that gives polars expressions."""
+
+    both = " & "
+    always = "pl.lit(True)"
+
+    def tests(self, condition: Condition) -> list[str]:
+        x = self.names[condition.column]
+        if isinstance(condition, IsMissing):
+            return [f"{x}.is_null()"]
+        if isinstance(condition, Interval):
+            return [f"({x} {test} {self._written(bound)})" for test, bound in condition.tests]
+        if isinstance(condition, Equals | IsIn | IsNotIn):
+            values = (condition.value,) if isinstance(condition, Equals) else condition.values
+            tests = " | ".join(f"({x} == {self._written(value)})" for value in values) or "pl.lit(False)"
+            return [f"~({tests})", f"{x}.is_not_null()"] if isinstance(condition, IsNotIn) else [f"({tests})"]
+        raise TypeError(f"no polars is known for the condition {condition} ({type(condition).__name__})")
+
+    @staticmethod
+    def _written(value: Any) -> str:
+        if not isinstance(value, datetime.date):
+            return f"pl.lit({literal(float(value) if type(value) is int else value)})"
+        zone = ', time_zone="UTC"' if getattr(value, "tzinfo", None) is not None else ""
+        return f"pl.datetime(*{moment_parts(value)!r}{zone})"
+
+    def _read(self, column: Hashable) -> str:
+        kind, name = kind_of_values(self.rule_set, column), column if isinstance(column, str) else str(column)
+        x = f"pl.col({(f'^{re.escape(name)}$' if _is_pattern(name) else name)!r})"
+        if kind == "number" or (kind == "none" and self.rule_set.kind(column) == NUMBER):
+            return f"{x}.cast(pl.Float64).fill_nan(None)"
+        if kind == "date":
+            return f'{x}.cast(pl.Datetime("us"))'
+        if kind == "instant":
+            return f'{x}.dt.convert_time_zone("UTC").cast(pl.Datetime("us", "UTC"))'
+        return f"{x}.cast(pl.String)" if kind == "text" else x
+
+    def source(self, name: str) -> str:
+        rule_set, decision = self.rule_set, self.rule_set.decision
+        everyone = rule_set.rules + rule_set.backups
+        lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
+        lines += ["    covers = ["]
+        lines += [f"        ({self.covers(rule)}).fill_null(False)," for rule in everyone]
+        lines += ["    ]", f"    n_rules = {len(rule_set.rules)}"]
+        lines.append(_POLARS_ORDERED if decision.ballots is None else _POLARS_ADDED)
+        lines.append(_POLARS_COUNTS if rule_set.conflict == "counts" else "")
+        return (
+            '"""If-then rules as polars expressions: frame.with_columns(predict())."""\n\nimport polars as pl\n\n'
+            + self.tables()
+            + f"\n\n\ndef {name}():\n"
+            + '    """Return expressions: label, rule (the number of the one that spoke) and probabilities."""\n'
+            + "\n".join(line for line in lines if line)
+            + "\n"
+            + _POLARS_END
+            + (_POLARS_WINNER if rule_set.conflict == "counts" else "")
+            + _POLARS_LAST
+        )
+
+
+def _is_pattern(name: str) -> bool:
+    """Tell whether polars would read a name as a pattern of names."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+_POLARS_ORDERED = """    asked = [*ORDER, *range(n_rules + 1, len(covers) + 1)]
+    spoke = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in asked), 0)"""
+_POLARS_ADDED = """    anyone = pl.any_horizontal(*covers[:n_rules], False)
+    sums = [
+        pl.sum_horizontal(0, *(covers[j].cast(pl.Int64) * row[k] for j, row in enumerate(BALLOTS) if row[k]))
+        for k in range(len(CLASSES))
+    ]
+    largest = pl.max_horizontal(*sums)
+    winner = pl.coalesce(*(pl.when(sums[k] == largest).then(k) for k in PREFERENCE))
+    speakers = [
+        pl.when(covers[number - 1] & (winner == CLASSES.index(LABELS[number]))).then(number) for number in ORDER
+    ]
+    backups = [pl.when(covers[number - 1]).then(number) for number in range(n_rules + 1, len(covers) + 1)]
+    spoke = pl.when(anyone).then(pl.coalesce(*speakers, 0)).otherwise(pl.coalesce(*backups, 0))"""
+_POLARS_COUNTS = """    counts = [
+        pl.sum_horizontal(0, *(covers[j].cast(pl.Float64) * row[k] for j, row in enumerate(COUNTS)))
+        for k in range(len(CLASSES))
+    ]
+    parts = [(count + added) * weight for count, added, weight in zip(counts, ADDED, WEIGHTS)]
+    total = pl.sum_horizontal(*parts)
+    together = [pl.when(total > 0).then(part / total).otherwise(share) for part, share in zip(parts, UNKNOWN)]"""
+_POLARS_END = """    numbers = range(len(LABELS))
+    label = spoke.replace_strict(numbers, LABELS)
+    shares = [
+        spoke.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
+        for k in range(len(CLASSES))
+    ]
+"""
+_POLARS_LAST = """    return [
+        label.alias("label"),
+        pl.when(spoke > 0).then(spoke).alias("rule"),
+        *(share.alias(f"probability({one})") for one, share in zip(CLASSES, shares)),
+    ]
+"""
+_POLARS_WINNER = """    won = winner.replace_strict(range(len(CLASSES)), CLASSES)
+    label = pl.when(anyone).then(won).otherwise(label)
+    shares = [pl.when(anyone).then(ours).otherwise(alone) for ours, alone in zip(together, shares)]
+"""

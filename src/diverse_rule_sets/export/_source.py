@@ -1,0 +1,115 @@
+"""What all kinds of Python source share: literals, names of variables, the tables that answers are looked up in."""
+
+from __future__ import annotations
+
+import datetime
+import pprint
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any
+
+from diverse_rule_sets._tables import plain
+from diverse_rule_sets.conditions import Condition
+from diverse_rule_sets.rules import Rule, RuleSet
+
+
+def literal(value: Any) -> str:
+    """Return a value as source: only what ``repr`` writes without a call."""
+    value = plain(value)
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{literal(part)}, " for part in value) + ")"
+    if value is None or type(value) in (str, int, float, bool, bytes):
+        return repr(value)
+    raise ValueError(f"Python source cannot hold {value!r} ({type(value).__name__}) without an import")
+
+
+def moment_parts(value: datetime.date) -> tuple[int, ...]:
+    """Return a moment as whole numbers: year, month, day, hour, minute, second, microsecond; with a zone, in UTC."""
+    if not isinstance(value, datetime.datetime):
+        return (value.year, value.month, value.day, 0, 0, 0, 0)
+    moment = value.astimezone(datetime.UTC) if value.tzinfo is not None else value
+    return (*moment.timetuple()[:6], moment.microsecond)
+
+
+def _table(name: str, values: Any) -> str:
+    """Return a table of numbers as an assignment."""
+    return f"{name} = {pprint.pformat(values, width=110, compact=True)}"
+
+
+class Writer(ABC):
+    """Writes one kind of source: conditions, and what stands around them."""
+
+    def __init__(self, rule_set: RuleSet) -> None:
+        self.rule_set = rule_set
+        self.names = self._variables()
+
+    def _variables(self) -> dict[Hashable, str]:
+        """Return a variable for each column, with a name that reminds of it."""
+        names: dict[Hashable, str] = {}
+        for column in self.rule_set.columns:
+            words = re.sub(r"[^a-zA-Z0-9]+", "_", str(column)).strip("_").lower()[:30]
+            name = f"x_{words or 'column'}"
+            taken = set(names.values())
+            names[column] = next(n for n in (name, *(f"{name}_{k}" for k in range(2, 10**6))) if n not in taken)
+        return names
+
+    def covers(self, rule: Rule) -> str:
+        """Return the test whether a rule covers a record."""
+        tests = [test for condition in rule.conditions for test in self.tests(condition)]
+        return self.both.join(tests) if tests else self.always
+
+    both = " and "
+    always = "True"
+
+    @abstractmethod
+    def tests(self, condition: Condition) -> list[str]:
+        """Return the tests that all must come out true."""
+
+    @abstractmethod
+    def source(self, name: str) -> str:
+        """Return the whole source."""
+
+    def labels(self) -> list[Any]:
+        """Return the label of each rule and backup, and of the default, which comes first."""
+        everyone = self.rule_set.rules + self.rule_set.backups
+        return [self.rule_set.default, *(rule.label for rule in everyone)]
+
+    def shares(self) -> list[list[float]]:
+        """Return the probabilities of each rule and backup, and of the default, which comes first."""
+        shares = self.rule_set.speaker_probabilities.tolist()
+        return [shares[-1], *shares[:-1]]
+
+    def tables(self) -> str:
+        """Return the tables that the source looks things up in."""
+        rule_set, decision = self.rule_set, self.rule_set.decision
+        lines = [
+            _table("CLASSES", list(rule_set.classes)),
+            "# Of the default, then of each rule and backup as numbered.",
+            _table("LABELS", self.labels()),
+            _table("PROBABILITIES", self.shares()),
+            "# The order in which rules are asked.",
+            _table("ORDER", [j + 1 for j in decision.order.tolist()]),
+        ]
+        if decision.ballots is not None:
+            lines += [
+                "# What each rule adds to each class; of equal sums the first of the preferred classes wins.",
+                _table("BALLOTS", decision.ballots.tolist()),
+                _table("PREFERENCE", decision.preference.tolist()),
+            ]
+        if rule_set.conflict == "counts":
+            evidence = rule_set.evidence
+            prior = evidence.totals / max(int(evidence.totals.sum()), 1)
+            weights = [1.0] * prior.size if evidence.weights is None else evidence.weights.tolist()
+            lines += [
+                "# Class counts of each rule, what is added to their sum, weights of the classes.",
+                _table("COUNTS", evidence.counts.astype(int).tolist()),
+                _table("ADDED", (evidence.smoothing * prior).tolist()),
+                _table("WEIGHTS", weights),
+                _table("UNKNOWN", evidence.shares(evidence.counts[:0].sum(axis=0, keepdims=True))[0].tolist()),
+            ]
+        return "\n".join(lines)
+
+    def listed(self, rules: tuple[Rule, ...]) -> str:
+        """Return the tests of some rules as a list."""
+        return "[\n" + "".join(f"        {self.covers(rule)},\n" for rule in rules) + "    ]"

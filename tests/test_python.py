@@ -1,0 +1,150 @@
+"""Python source, run by itself: the same label, rule and probabilities as the rule set gives."""
+
+import ast
+import datetime
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets.deciding import CONFLICTS
+from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
+
+KINDS = ("function", "pandas", "polars")
+
+
+def answered(rule_set, kind, frame):
+    """Run the source on a polars frame; return labels, rules and probabilities."""
+    source = rule_set.to_python(kind=kind)
+    space = {}
+    exec(compile(source, "rules", "exec"), space)
+    if kind == "function":
+        answers = [space["predict"](record) for record in frame.to_dicts()]
+        shares = [list(answer["probabilities"].values()) for answer in answers]
+        return [a["label"] for a in answers], [a["rule"] for a in answers], shares
+    if kind == "polars":
+        answer = frame.with_columns(space["predict"]())
+        return answer["label"].to_list(), answer["rule"].to_list(), answer.select(pl.col("^probability.*$")).to_numpy()
+    answer = space["predict"](frame.to_pandas())
+    rules = [None if pd.isna(number) else number for number in answer["rule"]]
+    return answer["label"].tolist(), rules, answer.filter(like="probability(").to_numpy()
+
+
+def check(rule_set, kind, frame):
+    labels, rules, shares = answered(rule_set, kind, frame)
+    assert labels == rule_set.predict(frame).tolist()
+    assert rules == [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+    np.testing.assert_allclose(
+        np.array(shares, float).reshape(len(frame), -1), rule_set.predict_proba(frame), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=200)
+@given(drawn=rule_sets(), seed=st.integers(0, 1000))
+def test_random_models_answer_the_same(kind, drawn, seed):
+    rule_set, columns = drawn
+    check(rule_set, kind, as_polars(records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_fitted_models_answer_the_same(kind, conflict):
+    from conftest import make_mixed
+
+    table, y = make_mixed(200, 5)
+    frame = pl.DataFrame(table)
+    clf = DiverseRuleSetClassifier(random_state=0, conflict=conflict, max_overlap=1.0, negation=True)
+    check(clf.fit(frame, y).rule_set_, kind, frame)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_rivals_answer_the_same(kind, rival):
+    from conftest import make_mixed
+
+    table, y = make_mixed(300, 3)
+    frame = pl.DataFrame(table)
+    assert kinds_of(frame)
+    check(rival.fit(frame, y).rule_set_, kind, frame)
+
+
+def small(*rules):
+    return RuleSet(rules or (Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
+
+
+def test_the_function_imports_nothing_and_calls_nothing_of_ours():
+    tree = ast.parse(small().to_python())
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_names_and_values_are_constants_and_nothing_else(kind):
+    harmless = ast.parse(small(Rule((Equals("name", "name"), IsMissing("name2")), "good")).to_python(kind=kind))
+    for text in HOSTILE:
+        tree = ast.parse(small(Rule((Equals(text, text), IsMissing(text + "2")), "good")).to_python(kind=kind))
+        assert [type(node) for node in ast.walk(tree)] == [type(node) for node in ast.walk(harmless)]
+        assert text in {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+
+
+def test_the_function_takes_whatever_stands_for_missing():
+    space = {}
+    exec(small(Rule.parse("IF x is missing THEN good")).to_python(), space)
+    for value in (None, math.nan, np.nan, pd.NA, pd.NaT, np.float64("nan")):
+        assert space["predict"]({"x": value})["rule"] == 1
+    assert space["predict"]({"x": 0})["rule"] is None
+
+
+def test_the_function_takes_dates_and_zones():
+    space = {}
+    exec(small(Rule.parse("IF t <= 2020-01-31 12:00:00Z THEN good")).to_python(), space)
+    cet = datetime.timezone(datetime.timedelta(hours=1))
+    noon = datetime.datetime(2020, 1, 31, 13, tzinfo=cet)
+    assert space["predict"]({"t": noon})["rule"] == 1
+    assert space["predict"]({"t": pd.Timestamp(noon)})["rule"] == 1
+    assert space["predict"]({"t": noon + datetime.timedelta(microseconds=1)})["rule"] is None
+
+
+def test_mixed_columns_work_in_the_function_and_are_refused_for_tables():
+    mixed = small(Rule((Equals("x", 1, mixed=True),), "good"), Rule((Equals("x", "a", mixed=True),), "good"))
+    space = {}
+    exec(mixed.to_python(), space)
+    assert [space["predict"]({"x": x})["rule"] for x in (1, "a", "b")] == [1, 2, None]
+    for kind in ("pandas", "polars"):
+        with pytest.raises(ValueError, match="values of several kinds"):
+            mixed.to_python(kind=kind)
+
+
+def test_pandas_keeps_the_index_and_its_own_types():
+    space = {}
+    exec(small().to_python(kind="pandas", name="answer"), space)
+    frame = pd.DataFrame({"age": pd.array([30, None, 50], "Int64")}, index=["a", "b", "c"])
+    answer = space["answer"](frame)
+    assert answer.index.tolist() == ["a", "b", "c"]
+    assert answer["label"].tolist() == ["good", "bad", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "java"}, "kind must be one of 'function', 'pandas', 'polars', got 'java'"),
+        ({"name": "import os; x"}, "name must be a name that a Python function can have"),
+        ({"name": "class"}, "name must be a name"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        small().to_python(**options)
+
+
+def test_what_source_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="conflict is a function"):
+        replace(small(), conflict=lambda rules: rules[0]).to_python()
+    with pytest.raises(ValueError, match="cannot hold"):
+        small(Rule((IsMissing(datetime.datetime(2020, 1, 1)),), "good")).to_python()
