@@ -3,5 +3,14 @@
 from diverse_rule_sets.report._coverage import CoverageDisplay
 from diverse_rule_sets.report._fit_path import FitPathDisplay, TradeOffDisplay
 from diverse_rule_sets.report._overlap import Combination, OverlapDisplay
+from diverse_rule_sets.report._rectangle import Box, RuleDisplay
 
-__all__ = ["Combination", "CoverageDisplay", "FitPathDisplay", "OverlapDisplay", "TradeOffDisplay"]
+__all__ = [
+    "Box",
+    "Combination",
+    "CoverageDisplay",
+    "FitPathDisplay",
+    "OverlapDisplay",
+    "RuleDisplay",
+    "TradeOffDisplay",
+]

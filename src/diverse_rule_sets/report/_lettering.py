@@ -48,17 +48,19 @@ def _cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Break a text into lines at blanks; a word wider than a line is cut."""
-    lines = [""]
-    for word in text.split(" "):
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if width_of(joined) <= width:
-            lines[-1] = joined
-            continue
-        lines.append(word)
-        while width_of(lines[-1]) > width:
-            head = _cut(lines[-1], width) or lines[-1][0]
-            lines[-1:] = [head, lines[-1][len(head) :]]
+    """Break each line of a text at blanks; a word wider than a line is cut."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        lines.append("")
+        for word in line.split(" "):
+            longer = f"{lines[-1]} {word}" if lines[-1] else word
+            if width_of(longer) <= width:
+                lines[-1] = longer
+                continue
+            lines.append(word)
+            while width_of(lines[-1]) > width:
+                head = _cut(lines[-1], width) or lines[-1][0]
+                lines[-1:] = [head, lines[-1][len(head) :]]
     return "\n".join(line for line in lines if line)
 
 

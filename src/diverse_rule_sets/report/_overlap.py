@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import ALARM, GREY, given_axes, ink_on, pyplot
 from diverse_rule_sets.conditions import format_label
@@ -102,11 +103,11 @@ class OverlapDisplay(RuleSetDisplay):
         )
 
     @property
-    def contradictions(self) -> Any:
+    def contradictions(self) -> NDArray[np.bool_]:
         """Which pairs of rules share records and name different labels, shape (n_rules, n_rules)."""
         labels = [rule.label for rule in self.rules]
         differ = np.array([[one != other for other in labels] for one in labels], np.bool_)
-        return differ.reshape(self.shared.shape) & (self.shared > 0)
+        return np.asarray(differ.reshape(self.shared.shape) & (self.shared > 0))
 
     def plot(self, ax: Any = None, *, max_combinations: int = 20) -> Self:
         """Draw the matrix and the combinations.

@@ -16,8 +16,8 @@ from diverse_rule_sets.report._summary import Summary, summarise
 Integers = NDArray[np.int64]
 # Points of type; given, since figures are as large as their words.
 TINY, SMALL, USUAL, LARGE = 6.0, 7.5, 9.0, 11.0
-# A letter of the usual size, in inches.
-LETTER = 0.075
+# A small letter, in inches.
+LETTER = 0.062
 
 
 class Display(ABC):
@@ -88,19 +88,19 @@ def labelled(axis: Any, places: Sequence[float], names: Sequence[str], **style: 
     as_written(axis.get_ticklabels())
 
 
-def legend(ax: Any, entries: Sequence[tuple[Any, str]], below: bool) -> None:
-    """Name what is drawn, below the whole figure or somewhere in the axes."""
+def legend(ax: Any, entries: Sequence[tuple[Any, str]], below: bool, loc: str = "best") -> None:
+    """Name what is drawn, below the whole figure or within the axes."""
     if not entries:
         return
     figure = ax.get_figure()
     handles, names = [handle for handle, _ in entries], [shortened(readable(name), 30) for _, name in entries]
-    columns = max(1, int(figure.get_figwidth() / (LETTER * (max(map(width_of, names)) + 6))))
     style = {"fontsize": SMALL, "frameon": not below, "handlelength": 1.2}
     blank = [str(k) for k in range(len(names))]  # matplotlib leaves out names that begin with an underscore
     if below:
+        columns = max(1, int(figure.get_figwidth() / (LETTER * (max(map(width_of, names)) + 6))))
         drawn = figure.legend(handles, blank, loc="outside lower center", ncols=min(columns, len(names)), **style)
     else:
-        drawn = ax.legend(handles, blank, loc="best", ncols=1 + len(names) // 12, **style)
+        drawn = ax.legend(handles, blank, loc=loc, ncols=1 + len(names) // 12, **style)
     for text, name in zip(drawn.get_texts(), names, strict=True):
         text.set_text(name)
     as_written(drawn.get_texts())
