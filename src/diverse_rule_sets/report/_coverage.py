@@ -128,7 +128,9 @@ class CoverageDisplay(RuleSetDisplay):
         labelled(ax.yaxis, places, names, fontsize=SMALL)
         n_covered = self.n_records - int(totals[self.n_rules :].sum())
         told = f"{n_covered:,} of {self.n_records:,} records are under some rule"
-        titled(ax, "Records under each rule, by class", [f"{told}; beside a bar: share of its own class, of how many"])
+        titled(
+            ax, "Records under each rule, by class", [f"{told}; beside a bar: share of its own class, of how many"], 120
+        )
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="x", labelsize=SMALL)
         ax.grid(visible=False)

@@ -178,7 +178,7 @@ def _finish(ax: Any, n: int, title: str, note: str) -> None:
 
     titled(ax, title, [note], 60)
     ax.set_xlim(0.4, n + 0.6)
-    ax.xaxis.set_major_locator(MaxNLocator(min(n, 12), integer=True, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_locator(MaxNLocator(min(n + 1, 12), integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel("rule, in the order of choice", fontsize=USUAL)
     ax.tick_params(labelsize=SMALL)
     ax.grid(axis="y", alpha=0.3)

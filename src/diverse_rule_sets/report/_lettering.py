@@ -17,11 +17,15 @@ _AND = " AND "
 
 
 def width_of(text: str) -> int:
-    """Return how wide a text is, in letters: Chinese ones are as wide as two, accents on their own take no room."""
-    return sum(
-        0 if unicodedata.category(c) in ("Mn", "Me") else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    """Return how wide a text is, in usual letters: Chinese ones and W count twice, accents on their own not at all."""
+    return sum(map(_letter_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _letter_width(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me"):
+        return 0
+    return 2 if letter in "MWm@%" or unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def shortened(text: str, width: int) -> str:
@@ -30,7 +34,7 @@ def shortened(text: str, width: int) -> str:
     Examples
     --------
     >>> shortened("a_name_with_many_words <= 0.25", 20)
-    'a_name_wi…ds <= 0.25'
+    'a_name_w…ds <= 0.25'
     """
     if width_of(text) <= width:
         return text

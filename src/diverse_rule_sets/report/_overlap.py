@@ -197,7 +197,7 @@ class OverlapDisplay(RuleSetDisplay):
         ax.grid(visible=False)
         members = sorted({j for one in shown for j in one.rules})
         if not shown:
-            say(ax, "No record is under\ntwo rules or more." if len(self.rules) > 1 else "")
+            say(ax, "No record is under\ntwo rules or more." if self.rules else "")
             return
         column = {j: k for k, j in enumerate(members)}
         ax.scatter(*np.mgrid[0 : len(members), 0 : len(shown)].reshape(2, -1), s=12, color=GREY, alpha=0.2)

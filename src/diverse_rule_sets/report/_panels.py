@@ -94,7 +94,7 @@ def legend(ax: Any, entries: Sequence[tuple[Any, str]], below: bool, loc: str = 
         return
     figure = ax.get_figure()
     handles, names = [handle for handle, _ in entries], [shortened(readable(name), 30) for _, name in entries]
-    style = {"fontsize": SMALL, "frameon": not below, "handlelength": 1.2}
+    style = {"fontsize": SMALL, "frameon": not below, "handlelength": 1.2, "numpoints": 1}
     blank = [str(k) for k in range(len(names))]  # matplotlib leaves out names that begin with an underscore
     if below:
         columns = max(1, int(figure.get_figwidth() / (LETTER * (max(map(width_of, names)) + 6))))
