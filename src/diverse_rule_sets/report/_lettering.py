@@ -72,7 +72,7 @@ def joined(conditions: Sequence[str], width: int) -> str:
     """Join conditions by AND: the longest lose their middle; where that is not enough, the last ones are counted."""
     for n in range(len(conditions), 0, -1):
         rest = f"{_AND}{len(conditions) - n} more" if n < len(conditions) else ""
-        room = width - len(_AND) * (n - 1) - len(rest)
+        room = width - width_of(_AND) * (n - 1) - width_of(rest)
         sizes = [width_of(condition) for condition in conditions[:n]]
         limit = _fair(sizes, room)
         if n == 1 or limit >= min(_LEAST, max(sizes)):
@@ -95,7 +95,7 @@ def rule_words(number: int, rule: Rule, width: int, line: int | None = None) -> 
     """Return a rule with its number in that width at most, broken into lines between conditions."""
     label = shortened(readable(format_label(rule.label)), max(width // 4, 8))
     head, tail = f"{number}. IF ", f" THEN {label}"
-    room = max(width - len(head) - width_of(tail), _LEAST)
+    room = max(width - width_of(head) - width_of(tail), _LEAST)
     body = joined([readable(str(condition)) for condition in rule.conditions], room)
     if line is None:
         return head + body + tail

@@ -84,7 +84,7 @@ def say(ax: Any, words: str) -> None:
 
 def labelled(axis: Any, places: Sequence[float], names: Sequence[str], **style: Any) -> None:
     """Write names at places of an axis."""
-    axis.set_ticks(list(places), labels=list(names), **style)
+    axis.set_ticks(list(places), labels=list(names), parse_math=False, usetex=False, **style)  # on both sides
     as_written(axis.get_ticklabels())
 
 

@@ -73,6 +73,8 @@ class Scale:
             return [self.ends]
         if isinstance(condition, IsMissing):
             return [] if self.strip is None else [self.strip]
+        if self.column.kind == EMPTY:
+            return []
         if self.places:
             return self._runs(condition)
         if isinstance(condition, Interval):
