@@ -132,6 +132,8 @@ class CoverageDisplay(RuleSetDisplay):
             ax, "Records under each rule, by class", [f"{told}; beside a bar: share of its own class, of how many"], 120
         )
         ax.spines[["top", "right"]].set_visible(False)
+        if shares:
+            ax.set_xticks(np.linspace(0, 1, 6))
         ax.tick_params(axis="x", labelsize=SMALL)
         ax.grid(visible=False)
         legend(ax, bar_entries(self.classes), below=own_figure)

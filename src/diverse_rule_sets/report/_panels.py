@@ -142,6 +142,6 @@ def bar_entries(classes: Sequence[str]) -> list[tuple[Any, str]]:
 
     shades, many = class_colours(len(classes), ())
     if many:
-        own = [(Patch(color=colours(len(classes))[0]), "the class that the rule names")]
+        own = [(Patch(color=colours(len(classes))[0]), "its own class, in its colour")]
         return [*own, (Patch(color=GREY), "all other classes")]
     return class_entries(classes, shades, others=False)
