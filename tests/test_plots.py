@@ -20,6 +20,7 @@ from sklearn.datasets import load_iris, load_wine
 from conftest import make_mixed
 from diverse_rule_sets import (
     DiverseRuleSetClassifier,
+    DiversityPath,
     Equals,
     Interval,
     IsIn,
@@ -31,6 +32,7 @@ from diverse_rule_sets import (
     diversity_path,
 )
 from diverse_rule_sets._drawing import GREY, class_colours, colours
+from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
 from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened, width_of, wrapped
 from diverse_rule_sets.report._summary import summarise
@@ -232,6 +234,16 @@ def test_the_trade_off_is_what_the_path_draws():
         TradeOffDisplay.from_path(path, ax=axes[0])
 
 
+def test_many_lines_of_a_path_are_named_beside_the_panels_and_none_not_at_all():
+    figures = (0.9, 0.01, 0.9, 3.0, 2.0, 0.1, 0.1, 0.0)
+    points = [PathPoint(n, share / 10, "none", *figures) for n in (1, 3) for share in range(10)]
+    left, right = TradeOffDisplay.from_path(DiversityPath(points)).axes_
+    assert left.get_legend() is None
+    assert len(right.get_legend().get_texts()) == 10
+    left, right = TradeOffDisplay.from_path(DiversityPath([])).axes_
+    assert left.get_legend() is right.get_legend() is None
+
+
 # Rectangles
 
 
@@ -395,6 +407,7 @@ def test_many_categories_share_the_last_place():
         ({"rule": 0}, ValueError, "rule must be"),
         ({"features": ["ash", "ash"]}, ValueError, "features must name two columns, or one, got"),
         ({"features": ["ash", "hue", "proline"]}, ValueError, "features must name two columns"),
+        ({"features": 7}, ValueError, "X has no column 7"),
         ({"features": ["ash", "nowhere"]}, ValueError, "X has no column 'nowhere'"),
         ({"max_points": 0}, ValueError, "max_points must be an integer at least 1"),
         ({"ax": "here"}, TypeError, "ax must be matplotlib axes, got str"),

@@ -336,7 +336,8 @@ def _numbers(rule: Any, n_speakers: int) -> list[int] | None:
 def _features(summary: Summary, wanted: Sequence[int] | None, features: Any) -> Features:
     """Return the two columns to draw on; None in place of the second for a strip."""
     if features is not None:
-        given = [features] if isinstance(features, str) else list(features)
+        several = isinstance(features, Sequence | np.ndarray) and not isinstance(features, str)
+        given = list(features) if several else [features]
         if len(given) not in (1, 2) or len(set(given)) < len(given):
             raise ValueError(f"features must name two columns, or one, got {features!r}")
         for name in given:
