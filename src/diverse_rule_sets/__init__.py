@@ -1,6 +1,6 @@
 """Diverse rule sets: a classifier that one can read."""
 
-from diverse_rule_sets import baselines, metrics
+from diverse_rule_sets import baselines, metrics, report
 from diverse_rule_sets.classifier import DiverseRuleSetClassifier
 from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.path import DiversityPath, diversity_path
@@ -23,5 +23,6 @@ __all__ = [
     "baselines",
     "diversity_path",
     "metrics",
+    "report",
     "sample_rules",
 ]

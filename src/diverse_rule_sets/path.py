@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from diverse_rule_sets import metrics
 from diverse_rule_sets._checks import check_number
+from diverse_rule_sets._drawing import colours, given_axes, pyplot
 from diverse_rule_sets._frames import frame_like
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._tables import Table, as_table
@@ -83,29 +84,31 @@ class DiversityPath(Sequence[PathPoint]):
         ----------
         axes : two axes to draw into; a new figure by default
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "plots need matplotlib; install the extra: pip install 'diverse-rule-sets[report]'"
-            ) from None
+        plt = pyplot()
         if axes is None:
             _, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-        left, right = axes
+        left, right = given_axes(axes, 2, first_alone=False)
         lines = self._lines()
+        shades = colours(len(lines))
         for k, (name, points) in enumerate(lines.items()):
             accuracy = [point.balanced_accuracy for point in points]
             spread = [point.balanced_accuracy_sd for point in points]
             rules = [point.rules for point in points]
-            large = 4 + 2 * (len(lines) - k)  # what coincides stays visible
-            drawn = left.errorbar(rules, accuracy, spread, marker="o", ms=large, elinewidth=0.8, capsize=2, label=name)
+            large = 4 + min(2, 12 / len(lines)) * (len(lines) - k)  # what coincides stays visible
+            style = {"color": shades[k], "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
+            left.errorbar(rules, accuracy, spread, label=name, **style)
             shares = [100 * point.overlap for point in points]
-            right.scatter(shares, accuracy, [20 + 6 * n for n in rules], color=drawn.lines[0].get_color(), alpha=0.6)
+            right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=shades[k], alpha=0.6)
         left.set(xlabel="rules", ylabel="held-out balanced accuracy", title="accuracy against rules")
         right.set(
             xlabel="% of training records under two rules or more", title="and against overlap (large: many rules)"
         )
-        left.legend(loc="lower right", fontsize="small")
+        named = left.get_legend_handles_labels()
+        if 0 < len(lines) <= 5:
+            left.legend(*named, loc="lower right", fontsize="small")
+        elif lines:  # beside the panels, so that many lines hide none
+            right.legend(*named, loc="upper left", bbox_to_anchor=(1.02, 1), fontsize="small")
+        left.xaxis.get_major_locator().set_params(integer=True)
         for ax in (left, right):
             ax.grid(alpha=0.3)
         return axes

@@ -1,0 +1,161 @@
+"""A picture of how many records of which classes each rule covers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._drawing import given_axes, pyplot
+from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets.report._lettering import readable, rule_words, shortened
+from diverse_rule_sets.report._panels import (
+    SMALL,
+    USUAL,
+    Integers,
+    RuleSetDisplay,
+    bar_entries,
+    class_bars,
+    labelled,
+    legend,
+    titled,
+)
+from diverse_rule_sets.report._summary import Summary
+from diverse_rule_sets.rules import Rule
+
+# Up to so many bars a rule may take two lines.
+_FEW_BARS = 25
+
+
+@dataclass(eq=False)
+class CoverageDisplay(RuleSetDisplay):
+    """How many records of which classes each rule covers; then the backups, and what is left to the default.
+
+    A bar is as long as there are records under the rule, those of its own class first. For a backup they are the
+    records for which it speaks; the last bar holds those for which neither a rule nor a backup does.
+
+    Parameters
+    ----------
+    rules : the rules, then the backups
+    n_rules : how many of them are rules
+    default : the label of the last bar, in words
+    classes : the labels in words
+    counts : records of each class in each bar, shape (n_bars, n_classes)
+    own : position of each bar's own class
+    n_records : how many records there are
+
+    Attributes
+    ----------
+    ax_, figure_ : where the picture was drawn
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets.report import CoverageDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> display = CoverageDisplay.from_estimator(clf, X, y)
+    >>> display.counts[0].tolist()
+    [50, 0, 0]
+    """
+
+    rules: tuple[Rule, ...]
+    n_rules: int
+    default: str
+    classes: list[str]
+    counts: Integers
+    own: list[int]
+    n_records: int
+
+    @classmethod
+    def _of(cls, summary: Summary) -> Self:
+        rule_set = summary.rule_set
+        n_rules, speakers = len(rule_set), rule_set.rules + rule_set.backups
+        spare = [summary.counted(summary.spoke == j) for j in range(n_rules, len(speakers))]
+        left = summary.counted((summary.spoke == -1) & ~summary.fired.any(axis=1))
+        labels = [*(rule.label for rule in speakers), rule_set.default]
+        return cls(
+            rules=speakers,
+            n_rules=n_rules,
+            default=format_label(rule_set.default),
+            classes=summary.classes,
+            counts=np.vstack([summary.class_counts, *spare, left]),
+            own=[rule_set.classes.index(label) for label in labels],
+            n_records=summary.table.n_records,
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """What each bar stands for, in full."""
+        return [f"{j}. {rule}" for j, rule in enumerate(self.rules, 1)] + [f"OTHERWISE {self.default}"]
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """Share of the records of each bar that have its own class; NaN where there are none."""
+        totals = self.counts.sum(axis=1)
+        mine = self.counts[np.arange(totals.size), self.own]
+        return np.divide(mine, totals, out=np.full(totals.size, np.nan), where=totals > 0)
+
+    def plot(self, ax: Any = None, *, shares: bool = False) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : axes to draw into; a new figure by default
+        shares : draw all bars to the same length, to compare what is in them
+        """
+        plt = pyplot()
+        own_figure, few = ax is None, self.counts.shape[0] <= _FEW_BARS
+        names, places = self._tick_names(few), self._places()
+        if ax is None:
+            high = (0.36 if few else 0.2) * (places[-1] + 1) + 1.5
+            _, ax = plt.subplots(figsize=(10 if few else 13, high), layout="constrained")
+        (ax,) = given_axes(ax, 1)
+        totals = self.counts.sum(axis=1)
+        drawn = self.counts / np.maximum(totals, 1)[:, None] if shares else self.counts
+        class_bars(ax, places, drawn, self.own, 0.72)
+        longest = max(float(drawn.sum(axis=1).max()), 1e-9)
+        for place, length, total, share in zip(places, drawn.sum(axis=1), totals, self.precision, strict=True):
+            words = f" {share:.2f} of {total:,}" if total else " no records"
+            ax.text(float(length) + 0.004 * longest, place, words, fontsize=SMALL, va="center")
+        ax.set(xlim=(0, 1.2 * longest), ylim=(places[-1] + 0.7, -0.7))
+        ax.set_xlabel("share of its records" if shares else "records", fontsize=USUAL)
+        self._set_apart(ax, places)
+        labelled(ax.yaxis, places, names, fontsize=SMALL)
+        n_covered = self.n_records - int(totals[self.n_rules :].sum())
+        told = f"{n_covered:,} of {self.n_records:,} records are under some rule"
+        titled(
+            ax, "Records under each rule, by class", [f"{told}; beside a bar: share of its own class, of how many"], 120
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        if shares:
+            ax.set_xticks(np.linspace(0, 1, 6))
+        ax.tick_params(axis="x", labelsize=SMALL)
+        ax.grid(visible=False)
+        legend(ax, bar_entries(self.classes), below=own_figure)
+        return self._drawn([ax])
+
+    def _places(self) -> list[float]:
+        """Return where the bars stand: backups and the default after a gap each."""
+        n_bars = self.counts.shape[0]
+        gaps = [(j >= self.n_rules) + (j == n_bars - 1 and n_bars - 1 > self.n_rules) for j in range(n_bars)]
+        return [j + 0.9 * gap for j, gap in enumerate(gaps)]
+
+    def _set_apart(self, ax: Any, places: Sequence[float]) -> None:
+        """Say in the gaps what comes below them."""
+        heads = {self.n_rules: "where no rule covers a record, the first of these backups speaks"}
+        last = len(places) - 1
+        heads[last] = "neither a rule nor a backup" if last > self.n_rules else "no rule"
+        for j, words in heads.items():
+            line = places[j] - 0.9
+            ax.text(0, line, f" {words}", fontsize=SMALL, style="italic", va="center")
+
+    def _tick_names(self, few: bool) -> list[str]:
+        """Return the names of the bars, as long as there is room."""
+        width, line = (100, 56) if few else (104, None)
+        names = [rule_words(j, rule, width, line) for j, rule in enumerate(self.rules, 1)]
+        return [*names, f"OTHERWISE {shortened(readable(self.default), width // 2)}"]

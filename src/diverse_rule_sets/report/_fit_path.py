@@ -1,0 +1,249 @@
+"""Pictures of how a rule set came about, rule by rule, and of what others would have given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._drawing import class_colours, colours, given_axes, pyplot
+from diverse_rule_sets.path import DiversityPath, diversity_path
+from diverse_rule_sets.report._panels import (
+    SMALL,
+    USUAL,
+    Display,
+    class_entries,
+    legend,
+    say,
+    titled,
+)
+from diverse_rule_sets.report._summary import Summary, summarise
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class FitPathDisplay(Display):
+    """What each rule added when it was chosen: to the objective, to the records covered, to its class.
+
+    Parameters
+    ----------
+    quality : quality of each rule, in the order of choice
+    distance_gain : sum of its distances to the rules before it
+    recall_gain : share of its class that it newly covers, in training
+    coverage : share of the records given that this rule and those before it cover
+    lambda_ : weight of the distances
+    own : position of each rule's label among the classes
+    classes : the labels in words
+
+    Attributes
+    ----------
+    axes_ : objective, coverage, quality, distance, recall
+    ax_, figure_ : the first of the axes, and the figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets.report import FitPathDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> display = FitPathDisplay.from_estimator(clf, X, y)
+    >>> bool(np.isclose(display.objective[-1], clf.objective_))
+    True
+    """
+
+    quality: Floats
+    distance_gain: Floats
+    recall_gain: Floats
+    coverage: Floats
+    lambda_: float
+    own: list[int]
+    classes: list[str]
+
+    @classmethod
+    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw how the rules of a fitted classifier were chosen.
+
+        Parameters
+        ----------
+        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`; others keep no history
+        X, y : the records on which coverage is measured, and their labels
+        ax : axes to draw into, as for ``plot``; a new figure by default
+        """
+        summary = summarise(clf, X, y)
+        if not isinstance(getattr(clf, "history_", None), list):
+            raise TypeError(
+                f"clf must keep the history of its fit, as a DiverseRuleSetClassifier does in history_, "
+                f"got {type(clf).__name__}"
+            )
+        return cls._told(summary, clf.history_, float(clf.lambda_)).plot(ax)
+
+    @classmethod
+    def _told(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
+        gains = {name: np.array([step[name] for step in history], np.float64) for name in _GAINS}
+        so_far = np.logical_or.accumulate(summary.fired, axis=1).mean(axis=0)
+        own = [summary.rule_set.classes.index(rule.label) for rule in summary.rule_set]
+        return cls(**gains, coverage=so_far, lambda_=lambda_, own=own, classes=summary.classes)
+
+    @property
+    def objective(self) -> Floats:
+        """Sum of qualities + lambda * sum of distances over pairs, of the rules up to each one."""
+        return np.asarray(np.cumsum(self.quality + self.lambda_ * self.distance_gain))
+
+    @property
+    def mean_distance(self) -> Floats:
+        """Mean distance of each rule to those before it; NaN for the first."""
+        before = np.arange(self.quality.size)
+        return np.divide(self.distance_gain, before, out=np.full(before.size, np.nan), where=before > 0)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the path.
+
+        Parameters
+        ----------
+        ax : axes to draw into: one for the objective alone, or five; a new figure by default
+        """
+        plt = pyplot()
+        own_figure, n = ax is None, self.quality.size
+        if ax is None:
+            wide = min(max(10.0, 0.27 * n), 18.0)
+            _, panels = plt.subplot_mosaic("AAABBB;CCDDEE", figsize=(wide, 6.4), layout="constrained")
+            ax = list(panels.values())
+        axes = given_axes(ax, 5)
+        if not n:
+            for one in axes:
+                say(one, "There are no rules." if one is axes[0] else "")
+            return self._drawn(axes)
+        self._draw_objective(axes[0])
+        if len(axes) > 1:
+            self._draw_coverage(axes[1])
+            self._draw_gains(axes[2:])
+            shades, others = class_colours(len(self.classes), self.own)
+            named = [k for k in range(len(self.classes)) if k in self.own or others]
+            entries = class_entries([self.classes[k] for k in named], [shades[k] for k in named], others)
+            legend(axes[2], entries, below=own_figure)
+        return self._drawn(axes)
+
+    def _draw_gains(self, axes: Sequence[Any]) -> None:
+        """Draw what each rule added, in the colour of its class."""
+        shades, _ = class_colours(len(self.classes), self.own)
+        n, shown = self.quality.size, [shades[k] for k in self.own]
+        places = np.arange(1, n + 1)
+        axes[0].bar(places, self.quality, color=shown, width=0.8)
+        axes[1].scatter(places, self.mean_distance, color=shown, s=22)
+        axes[2].bar(places, self.recall_gain, color=shown, width=0.8)
+        least = min(0.95, float(np.nan_to_num(self.mean_distance, nan=1.0).min()))
+        axes[1].set_ylim(least - 0.05 * (1 - least), 1 + 0.05 * (1 - least))
+        axes[2].set_ylim(0, 1.05 * max(float(self.recall_gain.max()), 0.01))
+        for one, (title, note) in zip(axes, _PER_RULE, strict=True):
+            _finish(one, n, title, note)
+
+    def _draw_objective(self, ax: Any) -> None:
+        """Draw the objective so far, and what qualities and distances make of it."""
+        from matplotlib.patches import Patch
+
+        n = self.quality.size
+        places, shades = np.arange(1, n + 1), colours(2)
+        quality = np.cumsum(self.quality)
+        ax.bar(places, quality, color=shades[0], width=0.8)
+        ax.bar(places, self.objective - quality, bottom=quality, color=shades[1], width=0.8)
+        parts = [(Patch(color=shades[1]), f"{self.lambda_:.3g} x distances"), (Patch(color=shades[0]), "qualities")]
+        _finish(ax, n, "Objective so far", f"{self.objective[-1]:.4g} in all")
+        legend(ax, parts, below=False)
+
+    def _draw_coverage(self, ax: Any) -> None:
+        """Draw the share of records under some rule so far."""
+        n = self.quality.size
+        ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colours(3)[2], lw=1.8)
+        ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colours(3)[2], ms=4)
+        _finish(ax, n, "% of records under some rule so far", f"{self.coverage[-1]:.1%} in the end")
+        ax.set_ylim(0, 105)
+
+
+_GAINS = ("quality", "distance_gain", "recall_gain")
+_PER_RULE = (
+    ("Quality of the rule", "in the colour of its class"),
+    ("Mean distance to the rules before", "1: shares no record with any of them"),
+    ("Share of its class newly covered", "in training"),
+)
+
+
+def _finish(ax: Any, n: int, title: str, note: str) -> None:
+    """Give a panel over the rules its title and ticks."""
+    from matplotlib.ticker import MaxNLocator
+
+    titled(ax, title, [note], 60)
+    ax.set_xlim(0.4, n + 0.6)
+    ax.xaxis.set_major_locator(MaxNLocator(min(n + 1, 12), integer=True, steps=[1, 2, 5, 10]))
+    ax.set_xlabel("rule, in the order of choice", fontsize=USUAL)
+    ax.tick_params(labelsize=SMALL)
+    ax.grid(axis="y", alpha=0.3)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+@dataclass(eq=False)
+class TradeOffDisplay(Display):
+    """Accuracy against the number of rules and against overlap, on held-out folds.
+
+    Parameters
+    ----------
+    path : the points, a :class:`~diverse_rule_sets.DiversityPath`
+
+    Attributes
+    ----------
+    axes_ : accuracy against rules; accuracy against overlap
+    ax_, figure_ : the first of the axes, and the figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets.report import TradeOffDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DiverseRuleSetClassifier(random_state=0)
+    >>> display = TradeOffDisplay.from_estimator(clf, X, y, max_rules=[1, 3], max_overlap=[0, 1], cv=2)
+    >>> len(display.path)
+    4
+    """
+
+    path: DiversityPath
+
+    @classmethod
+    def from_path(cls, path: DiversityPath, *, ax: Any = None) -> Self:
+        """Draw a path that was measured before.
+
+        Parameters
+        ----------
+        path : what :func:`~diverse_rule_sets.diversity_path` returned
+        ax : two axes to draw into; a new figure by default
+        """
+        if not isinstance(path, DiversityPath):
+            raise TypeError(f"path must be a DiversityPath, got {type(path).__name__}")
+        return cls(path).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Measure a path on held-out folds, and draw it.
+
+        Parameters
+        ----------
+        clf : the classifier whose other parameters are used; it need not be fitted
+        X, y : the records, and their labels
+        ax : two axes to draw into; a new figure by default
+        **options : those of :func:`~diverse_rule_sets.diversity_path`
+        """
+        return cls.from_path(diversity_path(clf, X, y, **options), ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the path.
+
+        Parameters
+        ----------
+        ax : two axes to draw into; a new figure by default
+        """
+        return self._drawn(list(self.path.plot(ax)))
