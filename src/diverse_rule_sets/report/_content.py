@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 MAX_COLUMNS = 24
 # Values of sampled records in the page, whatever the number of rules and columns.
 _MAX_CELLS = 150_000
-# Classes with a colour of their own; the others share the last one.
+# Classes that colours can tell apart.
 N_COLOURS = 8
 
 
@@ -48,7 +48,7 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
         "facts": summary.facts(),
         "phrases": phrases,
         "sentences": [sentence(parts) for parts in phrases],
-        "colours": _colours(summary),
+        "colours": _colours(len(rule_set.classes)),
         "columns": [field.told() | {"used": field.column.name in rule_set.columns} for field in fields],
         "reads": [_reads(rule.conditions, fields) for rule in rule_set.rules + rule_set.backups],
         "records": _records(summary, fields, records),
@@ -97,15 +97,9 @@ def _picked(
     return {side: np.sort(rng.choice(group, n, replace=False)) for side, (group, n) in sides.items()}
 
 
-def _colours(summary: Summary) -> list[int]:
-    """Return the number of each class's colour; where there are too many, the largest classes have their own."""
-    totals = np.array(summary.rule_set.class_totals)
-    if totals.size <= N_COLOURS:
-        return list(range(totals.size))
-    colours = np.full(totals.size, N_COLOURS - 1)
-    largest = np.sort(np.argsort(-totals, kind="stable")[: N_COLOURS - 1])
-    colours[largest] = np.arange(N_COLOURS - 1)
-    return [int(k) for k in colours]
+def _colours(n_classes: int) -> list[str]:
+    """Return the colour of each class; where there are too many to tell apart, words alone do."""
+    return [f"c{k}" for k in range(n_classes)] if n_classes <= N_COLOURS else ["many"] * n_classes
 
 
 def _reads(conditions: Iterable[Any], fields: list[Field]) -> list[int]:

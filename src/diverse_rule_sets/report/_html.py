@@ -168,8 +168,6 @@ def _policy(style: str, script: str) -> str:
 
 def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
     """Return what the template says besides the facts."""
-    from diverse_rule_sets import __version__
-
     rule_set, facts = summary.rule_set, shown["facts"]
     conflict = rule_set.conflict
     return {
@@ -183,7 +181,6 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
         "overlaps": facts["overlaps"][:_MAX_OVERLAPS],
         "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
-        "version": __version__,
     }
 
 

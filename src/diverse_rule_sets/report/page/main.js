@@ -34,7 +34,7 @@ function start() {
   const { right, wrong } = page.uncovered;
   const picked = [...right.map((k) => [k, true]), ...wrong.map((k) => [k, false])];
   if (place && picked.length) {
-    place.append(el("p", {}, "Some of them, and what was answered:"), recordTable(page, picked, true, [], onTry));
+    place.append(el("p", {}, "Some of them, and what was answered:"), recordTable(page, picked, "Answer is", [], onTry));
   }
 }
 

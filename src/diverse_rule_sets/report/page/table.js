@@ -38,8 +38,8 @@ function tellBehind(page, j) {
   const { right, wrong } = page.behind[j];
   const noun = (n) => `${whole(n)} record${n === 1 ? "" : "s"}`;
   const own = rule.class_counts[rule.label_position];
-  const parts = [`${right.length} of ${noun(own)} that it gets right`, `${wrong.length} of ${noun(rule.n_covered - own)} that it gets wrong`];
-  return rule.n_covered ? `${parts.join(", ")}.` : "No record of this data is behind it.";
+  const parts = [`${right.length} of the ${noun(own)} that it gets right`, `${wrong.length} of the ${noun(rule.n_covered - own)} that it gets wrong`];
+  return rule.n_covered ? `Shown are ${parts.join(" and ")}. The columns it reads come first.` : "No record of this data is behind it.";
 }
 
 function openRule(page, row, open, onTry) {
@@ -50,10 +50,11 @@ function openRule(page, row, open, onTry) {
   behind.hidden = !open;
   const cell = behind.firstElementChild;
   if (!open || cell.childElementCount) return;
+  const rule = page.facts.rules[j];
   const { right, wrong } = page.behind[j];
   const picked = [...right.map((place) => [place, true]), ...wrong.map((place) => [place, false])];
   cell.append(el("p", {}, tellBehind(page, j)));
-  if (picked.length) cell.append(recordTable(page, picked, true, page.reads[j], onTry));
+  if (picked.length) cell.append(recordTable(page, picked, rule.backup ? "Backup is" : "Rule is", page.reads[j], onTry));
 }
 
 function startTable(page, onTry) {

@@ -86,7 +86,7 @@ function verdict(page, answer) {
 function chances(page, answer) {
   const order = answer.probabilities.map((share, k) => [share, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
   const line = ([share, k]) => {
-    const fill = el("i", { class: `fill c${page.colours[k]}` });
+    const fill = el("i", { class: `fill ${page.colours[k]}` });
     fill.style.width = `${100 * share}%`;
     return el("div", { class: "chance" }, labelOf(page, k), el("span", { class: "track" }, fill), el("span", { class: "share" }, percent(share)));
   };

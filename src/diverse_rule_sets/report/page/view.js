@@ -20,7 +20,7 @@ function percent(share) {
 }
 
 function labelOf(page, k) {
-  const swatch = el("i", { class: `swatch c${page.colours[k]}`, "aria-hidden": "true" });
+  const swatch = el("i", { class: `swatch ${page.colours[k]}`, "aria-hidden": "true" });
   return el("span", { class: "label" }, swatch, bdi(page.facts.classes[k]));
 }
 
@@ -61,9 +61,9 @@ function speakerName(page, record) {
 }
 
 // Records as a table: the columns that matter first, right and wrong in words; each can be tried.
-function recordTable(page, picked, said, first, onTry) {
+function recordTable(page, picked, who, first, onTry) {
   const order = [...first, ...page.columns.keys()].filter((j, k, all) => all.indexOf(j) === k);
-  const head = el("tr", {}, ...["Record", "True label", "Said", "Answer"].map((text) => el("th", { scope: "col" }, text)));
+  const head = el("tr", {}, ...["Record", "True label", who, "Answer"].map((text) => el("th", { scope: "col" }, text)));
   order.forEach((j) => head.append(el("th", { scope: "col", class: first.includes(j) ? "read" : null }, bdi(page.columns[j].name))));
   const rows = picked.map(([place, right]) => {
     const record = page.records[place];
@@ -77,7 +77,7 @@ function recordTable(page, picked, said, first, onTry) {
       const value = record.values[j];
       return el("td", { class: value === null ? "missing" : page.columns[j].kind }, bdi(valueText(page.columns[j], value)));
     });
-    return el("tr", {}, number, el("td", {}, labelOf(page, record.actual)), el("td", {}, said ? verdict : ""), answer, ...cells);
+    return el("tr", {}, number, el("td", {}, labelOf(page, record.actual)), el("td", {}, verdict), answer, ...cells);
   });
   const table = el("table", { class: "records" }, el("thead", {}, head), el("tbody", {}, ...rows));
   return el("div", { class: "scroll", role: "region", "aria-label": "Sampled records", tabindex: "0" }, table);
