@@ -26,6 +26,7 @@ _STYLE = """
 .{me} table.rules .figure {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
 .{me} table.rules td, .{me} p {{ overflow-wrap: anywhere; }} .{me} p {{ margin: .4em 0; }}
 .{me} svg {{ display: block; width: 9em; height: .8em; margin-top: .3em; }}
+.{me} table.rules .label bdi {{ display: inline-block; width: max-content; max-width: 14em; overflow-wrap: anywhere; }}
 .{me} .and, .{me} .muted {{ opacity: .72; }} .{me} summary {{ cursor: pointer; }}
 """
 
@@ -74,7 +75,7 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
     label = _text(format_label(rule.label))
     share = f'<br><span class="muted">{rule.n_covered / n_records:.1%}</span>' if n_records else ""
     return (
-        f'<tr><td class="figure">{number}</td><td>{body or "anything"}</td><td><b>{label}</b></td>'
+        f'<tr><td class="figure">{number}</td><td>{body or "anything"}</td><td class="label"><b>{label}</b></td>'
         f'<td>{precision}{_bar(rule_set, rule)}</td><td class="figure">{rule.n_covered:,}{share}</td></tr>'
     )
 
@@ -86,7 +87,7 @@ def _bar(rule_set: RuleSet, rule: Rule) -> str:
     rects, before = [], 0
     for label, n in sorted(counts.items(), key=lambda pair: (pair[0] != rule.label, -pair[1])):
         colour = _colour(rule_set.classes, label)
-        pale = "" if label == rule.label else ' fill-opacity="0.45"'
+        pale = "" if label == rule.label else ' fill-opacity="0.55"'
         x, width = 100 * before / rule.n_covered, 100 * n / rule.n_covered
         rects.append(f'<rect x="{x:.2f}%" width="{width:.2f}%" height="100%" fill="{colour}"{pale}/>')
         before += n

@@ -34,7 +34,7 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
     rng : where the sample comes from
     """
     rule_set = summary.rule_set
-    names = _names(summary)
+    names = _names(summary) if n_samples else list(rule_set.columns)
     n_each = min(n_samples, max(2, _MAX_CELLS // max(len(names), 1) // (len(rule_set.rules + rule_set.backups) + 2)))
     behind = [_picked(summary, covered, said, n_each, rng) for covered, said in _groups(summary)]
     uncovered = summary.depth == 0
@@ -49,7 +49,7 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
         "phrases": phrases,
         "sentences": [sentence(parts) for parts in phrases],
         "colours": _colours(len(rule_set.classes)),
-        "columns": [field.told() | {"used": field.column.name in rule_set.columns} for field in fields],
+        "columns": [field.told() for field in fields],
         "reads": [_reads(rule.conditions, fields) for rule in rule_set.rules + rule_set.backups],
         "records": _records(summary, fields, records),
         "behind": samples[:-1],

@@ -9,6 +9,7 @@ import numbers
 import os
 import secrets
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,11 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     summary = summarise(clf, X, y)
     shown = content(summary, int(n_samples), rng)
     style, script = _text(environment, "page.css"), "\n".join(_text(environment, name) for name in _SCRIPTS)
-    environment.globals["segments"] = _segmenter(shown)
     return str(
         environment.get_template("page.html").render(
             **shown,
             **_derived(summary, shown),
+            segments=_segmenter(shown),
             title=title or "A rule set, in plain words",
             data=_json(shown),
             style=style,
@@ -73,8 +74,9 @@ def write_html(
     X, y : records, and their labels among the classes of the rules; best some that the rules were not learnt from
     path : file to write. It is written whole or not at all
     title : heading of the page
-    n_samples : records to show behind each rule, at most; the page holds their values. 0: no records at all, for data
-        that must not be passed on. Where there are very many rules or columns, fewer are shown
+    n_samples : records to show behind each rule, at most; the page holds their values, and frequent values of the
+        columns that rules read. 0: no records at all, for data that must not be passed on; of the values then only
+        what rules name, and medians. Where there are very many rules or columns, fewer records are shown
     random_state : seed of the sample
 
     Returns
@@ -123,6 +125,7 @@ def _write_whole(target: Path, octets: bytes) -> None:
         beside.unlink(missing_ok=True)
 
 
+@cache
 def _environment() -> Any:
     """Return what fills in templates: all that comes from data is escaped."""
     try:

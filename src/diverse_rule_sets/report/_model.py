@@ -35,10 +35,12 @@ class Field:
     ----------
     column : the column of the table, under the kind that the rules expect
     choices : the values to pick from, where the column is neither of numbers nor of dates
+    read : whether some rule reads the column
     """
 
     column: Column
     choices: tuple[Any, ...]
+    read: bool
 
     @property
     def ordered(self) -> bool:
@@ -54,15 +56,17 @@ class Field:
         return [None if code < 0 else place[self.column.categories[code]] for code in values.tolist()]
 
     def start(self) -> Any:
-        """Return a typical value: the (lower) median, or the most frequent choice."""
+        """Return a typical value of a column that rules read: the (lower) median, or the most frequent value."""
         present = np.flatnonzero(~self.column.missing)
-        if not present.size:
+        if not present.size or not self.read:
             return None
         values = self.column.values[present]
         if self.ordered:
             middle = np.argsort(values, kind="stable")[(values.size - 1) // 2]
         else:
             middle = np.argmax(values == np.bincount(values).argmax())
+            if self.column.categories[values[middle]] not in self.choices:
+                return -1
         return self.cells(present[[middle]])[0]
 
     def told(self) -> dict[str, Any]:
@@ -77,6 +81,7 @@ class Field:
             "other": kind in (TEXT, CATEGORY),
             "choices": [_short(value_of(value)) for value in self.choices],
             "start": self.start(),
+            "used": self.read,
         }
 
     def condition(self, condition: Condition) -> dict[str, Any]:
@@ -107,24 +112,27 @@ _DAY = 86_400_000_000
 
 
 def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
-    """Return a column of the table as the page keeps it: with what rules and sampled records name, and frequent values.
+    """Return a column of the table as the page keeps it: the values that rules and sampled records have.
 
-    A column of nothing but missing values takes the kind that the rules expect.
+    Where there is a sample, frequent values of columns that rules read are added. A column of nothing but missing
+    values takes the kind that the rules expect.
     """
+    read = column.name in rule_set.columns
     if column.kind == EMPTY:
         column = _as_expected(column, rule_set.kind(column.name))
     if column.kind in _ORDERED:
-        return Field(column, ())
+        return Field(column, (), read)
     if column.kind == BOOLEAN:
-        return Field(column, (False, True))
+        return Field(column, (False, True), read)
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
-    kept = set(np.argsort(-counts, kind="stable")[:_MAX_CHOICES].tolist()) | set(column.values[records].tolist())
+    frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if read and records.size else 0]
+    kept = set(frequent.tolist()) | set(column.values[records].tolist())
     conditions = (c for rule in rule_set.rules + rule_set.backups for c in rule.conditions if c.column == column.name)
     named = dict.fromkeys(value for condition in conditions for value in _named(condition))
     kept |= {column.positions[value] for value in named if value in column.positions}
     choices = [column.categories[k] for k in sorted(kept - {-1}) if counts[k] or column.categories[k] in named]
     choices += [value for value in named if value not in column.positions and _fits(value, column.kind)]
-    return Field(column, tuple(choices))
+    return Field(column, tuple(choices), read)
 
 
 def _as_expected(column: Column, kind: str) -> Column:

@@ -64,7 +64,7 @@ function speakerName(page, record) {
 function recordTable(page, picked, who, first, onTry) {
   const order = [...first, ...page.columns.keys()].filter((j, k, all) => all.indexOf(j) === k);
   const head = el("tr", {}, ...["Record", "True label", who, "Answer"].map((text) => el("th", { scope: "col" }, text)));
-  order.forEach((j) => head.append(el("th", { scope: "col", class: first.includes(j) ? "read" : null }, bdi(page.columns[j].name))));
+  order.forEach((j) => head.append(el("th", { scope: "col", class: `${page.columns[j].kind}${first.includes(j) ? " read" : ""}` }, bdi(page.columns[j].name))));
   const rows = picked.map(([place, right]) => {
     const record = page.records[place];
     const button = el("button", { type: "button", class: "link" }, `${record.row}`);
