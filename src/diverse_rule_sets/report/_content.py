@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 # Columns that no rule reads are shown up to so many columns in all.
 MAX_COLUMNS = 24
 # Values of sampled records in the page, whatever the number of rules and columns.
-_MAX_CELLS = 150_000
+_MAX_CELLS = 100_000
 # Classes that colours can tell apart.
 N_COLOURS = 8
 
