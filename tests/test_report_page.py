@@ -318,6 +318,10 @@ return page.records.map((record) => {
 """
 
 
+def decided(browser, shown):
+    return browser.run(DECIDE + ASK, {part: shown[part] for part in ("model", "columns", "records")})
+
+
 def assert_same_answers(rules, X, rows, told):
     said, spoke, fired, shares = rules.answers(X), rules.speakers(X), rules.fires(X), rules.predict_proba(X)
     for row, (answer, speaker, firing, probabilities) in zip(rows, told, strict=True):
@@ -333,7 +337,7 @@ def test_the_page_decides_as_the_rules_do(browser, rules, seed):
     shown = embedded(html(rules, X, y, n_samples=1000))
     rows = [record["row"] - 1 for record in shown["records"]]
     assert rows == list(range(40))
-    assert_same_answers(rules, X, rows, browser.run(DECIDE + ASK, shown))
+    assert_same_answers(rules, X, rows, decided(browser, shown))
 
 
 def test_votes_beyond_what_floating_point_holds(browser):
@@ -345,7 +349,7 @@ def test_votes_beyond_what_floating_point_holds(browser):
     for chosen in (rules, rules[:2], rules[1:]):
         rule_set = RuleSet(tuple(chosen), CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 1.0, 1.0))
         shown = embedded(html(rule_set, X, y, n_samples=100))
-        assert_same_answers(rule_set, X, range(20), browser.run(DECIDE + ASK, shown))
+        assert_same_answers(rule_set, X, range(20), decided(browser, shown))
 
 
 EDIT = """
@@ -427,7 +431,7 @@ def test_the_panel_starts_from_medians_and_shows_who_speaks_and_why(browser, tmp
     assert "Rule 1" in browser.find("#verdict").text or "rule 1" in browser.find("#verdict").text
     first = browser.find("#reasons .checked.speaks").text
     assert "speaks" in first
-    assert "here 0.25" in first
+    assert "here: 0.25" in first
     marks = browser.run("return [...document.querySelectorAll('.checked.speaks .met')].length")
     assert marks == 2
     browser.find("#others summary").click()

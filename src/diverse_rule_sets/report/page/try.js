@@ -64,7 +64,7 @@ function checkedRule(page, answer, record, j) {
     const mark = el("span", { class: met ? "met" : "unmet" }, met ? "✓" : "✗");
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", met ? "holds" : "does not hold");
-    const own = el("small", { class: "own" }, "here ", bdi(valueText(column, record[page.reads[j][c]])));
+    const own = el("small", { class: "own" }, "here: ", bdi(valueText(column, record[page.reads[j][c]])));
     return el("li", {}, mark, el("span", {}, conditionText(part), " ", own));
   });
   const title = el("p", { class: "who" }, el("b", {}, `${rule.backup ? "Backup" : "Rule"} ${j + 1}`), " says ", labelOf(page, rule.label_position));
