@@ -7,6 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FLAGS = (
@@ -84,3 +85,15 @@ class Browser:
     @property
     def data(self):
         return json.loads(self.run("return document.getElementById('data').textContent"))
+
+
+def contrast(one, other):
+    """Return the contrast of two colours as web guidelines count it, from 1 to 21."""
+
+    def luminance(colour):
+        channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from browser import contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.report import _html as page_module
@@ -549,16 +550,6 @@ def test_an_overlap_leads_to_its_rule_even_if_that_is_filtered_out(opened):
     opened.run("arguments[0].click()", link)
     assert opened.run("return document.activeElement.getAttribute('aria-label')").startswith(f"Rule {number}:")
     assert opened.find(f"#behind-{number - 1}").is_displayed()
-
-
-def contrast(one, other):
-    def luminance(colour):
-        channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return np.dot(linear, [0.2126, 0.7152, 0.0722])
-
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_light_and_dark_by_preference_and_by_button_with_enough_contrast(browser, tmp_path):
