@@ -342,15 +342,27 @@ def test_the_page_decides_as_the_rules_do(browser, rules, seed):
 
 
 def test_votes_beyond_what_floating_point_holds(browser):
-    """Two classes whose sums differ by one in nineteen digits."""
+    """Two classes whose sums differ by one in eighteen digits; as floating point the larger class would win a tie."""
     X, y = some_records(20)
-    counts = [(10**9, 10**9 - 1, 0), (10**9 - 1, 10**9, 0), (0, 1, 0)]
-    everything = (Interval("whole", low=-1),)
-    rules = [Rule(everything, "no", tuple(zip(CLASSES, row, strict=True))) for row in counts]
-    for chosen in (rules, rules[:2], rules[1:]):
-        rule_set = RuleSet(tuple(chosen), CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 1.0, 1.0))
-        shown = embedded(html(rule_set, X, y, n_samples=100))
-        assert_same_answers(rule_set, X, range(20), decided(browser, shown))
+    counts = tuple(zip(CLASSES, (999_999_998, 999_999_999, 0), strict=True))
+    rules = (Rule((Interval("whole", low=-1),), "no", counts),)
+    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
+    ballots = rule_set.decision.ballots[0]
+    assert ballots[1] - ballots[0] == 1
+    assert float(ballots[0]) == float(ballots[1])
+    shown = embedded(html(rule_set, X, y, n_samples=100))
+    told = decided(browser, shown)
+    assert_same_answers(rule_set, X, range(20), told)
+    assert {answer for answer, *_ in told} == {1}
+
+
+def test_a_tie_goes_to_the_class_that_is_larger_in_training(browser):
+    X, y = some_records(20)
+    rules = (Rule((Interval("whole", low=-1),), "no", tuple(zip(CLASSES, (5, 2, 5), strict=True))),)
+    rule_set = RuleSet(rules, CLASSES, "no", (6, 7, 8), (1, 1, 1), "counts")
+    told = decided(browser, embedded(html(rule_set, X, y, n_samples=100)))
+    assert_same_answers(rule_set, X, range(20), told)
+    assert {(answer, speaker) for answer, speaker, *_ in told} == {(2, -1)}
 
 
 EDIT = """

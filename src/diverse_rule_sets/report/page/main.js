@@ -3,10 +3,17 @@
 function startTheme() {
   const button = document.getElementById("theme");
   const root = document.documentElement;
-  const dark = () => (root.dataset.theme || (window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const show = () => { button.textContent = dark() ? "Light" : "Dark"; button.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} colours`); };
-  button.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; show(); });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  const preference = window.matchMedia("(prefers-color-scheme: dark)");
+  const other = () => ((root.dataset.theme || (preference.matches ? "dark" : "light")) === "dark" ? "light" : "dark");
+  const show = () => {
+    button.textContent = other() === "dark" ? "Dark" : "Light";
+    button.setAttribute("aria-label", `Change to ${other()} colours`);
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = other();
+    show();
+  });
+  preference.addEventListener("change", show);
   show();
 }
 
@@ -15,9 +22,15 @@ function startPrint() {
   let closed = [];
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];
-    closed.forEach((details) => { details.open = true; });
+    closed.forEach((details) => {
+      details.open = true;
+    });
   });
-  window.addEventListener("afterprint", () => closed.forEach((details) => { details.open = false; }));
+  window.addEventListener("afterprint", () =>
+    closed.forEach((details) => {
+      details.open = false;
+    }),
+  );
 }
 
 function start() {
@@ -34,7 +47,10 @@ function start() {
   const { right, wrong } = page.uncovered;
   const picked = [...right.map((k) => [k, true]), ...wrong.map((k) => [k, false])];
   if (place && picked.length) {
-    place.append(el("p", {}, "Some of them, and what was answered:"), recordTable(page, picked, "Answer is", [], onTry));
+    place.append(
+      el("p", {}, "Some of them, and what was answered:"),
+      ...recordTable(page, picked, "Answer is", [], onTry),
+    );
   }
 }
 

@@ -36,10 +36,11 @@ function sortRules(heading) {
 function tellBehind(page, j) {
   const rule = page.facts.rules[j];
   const { right, wrong } = page.behind[j];
-  const noun = (n) => `${whole(n)} record${n === 1 ? "" : "s"}`;
   const own = rule.class_counts[rule.label_position];
-  const parts = [`${right.length} of the ${noun(own)} that it gets right`, `${wrong.length} of the ${noun(rule.n_covered - own)} that it gets wrong`];
-  return rule.n_covered ? `Shown are ${parts.join(" and ")}. The columns it reads come first.` : "No record of this data is behind it.";
+  const part = (shown, n, how) => (n ? `${shown} of ${whole(n)} that it gets ${how}` : `none that it gets ${how}`);
+  if (!rule.n_covered) return "No record of this data is behind it.";
+  const parts = [part(right.length, own, "right"), part(wrong.length, rule.n_covered - own, "wrong")];
+  return `Records: ${parts.join(", ")}. The columns it reads come first.`;
 }
 
 function openRule(page, row, open, onTry) {
@@ -54,12 +55,14 @@ function openRule(page, row, open, onTry) {
   const { right, wrong } = page.behind[j];
   const picked = [...right.map((place) => [place, true]), ...wrong.map((place) => [place, false])];
   cell.append(el("p", {}, tellBehind(page, j)));
-  if (picked.length) cell.append(recordTable(page, picked, rule.backup ? "Backup is" : "Rule is", page.reads[j], onTry));
+  if (picked.length)
+    cell.append(...recordTable(page, picked, rule.backup ? "Backup is" : "Rule is", page.reads[j], onTry));
 }
 
 function startTable(page, onTry) {
   for (const row of rows()) {
-    const toggle = () => openRule(page, row, row.querySelector(".opener").getAttribute("aria-expanded") !== "true", onTry);
+    const toggle = () =>
+      openRule(page, row, row.querySelector(".opener").getAttribute("aria-expanded") !== "true", onTry);
     row.firstElementChild.addEventListener("click", (event) => {
       if (!event.target.closest("details") && !String(window.getSelection())) toggle();
     });

@@ -28,7 +28,9 @@ function makeField(page, record, j, changed) {
   if (column.kind === "choice") {
     const select = choiceInput(column, id);
     select.addEventListener("change", () => changed(j, select.value === "" ? null : Number(select.value)));
-    const show = () => { select.value = record[j] === null ? "" : record[j]; };
+    const show = () => {
+      select.value = record[j] === null ? "" : record[j];
+    };
     return { show, node: el("div", { class: "field" }, label, select) };
   }
   const type = column.kind === "number" ? "number" : column.days ? "date" : "datetime-local";
@@ -50,7 +52,9 @@ function makeField(page, record, j, changed) {
     if (value !== undefined) changed(j, value);
   });
   box.addEventListener("change", () => {
-    changed(j, box.checked ? null : last ?? readValue(column, column.start) ?? typed(column, column.kind === "number" ? "0" : "2000-01-01"));
+    const some =
+      last ?? readValue(column, column.start) ?? typed(column, column.kind === "number" ? "0" : "2000-01-01");
+    changed(j, box.checked ? null : some);
     show();
   });
   return { show, node: el("div", { class: "field" }, label, input, missing) };
@@ -67,9 +71,20 @@ function checkedRule(page, answer, record, j) {
     const own = el("small", { class: "own" }, "here: ", bdi(valueText(column, record[page.reads[j][c]])));
     return el("li", {}, mark, el("span", {}, conditionText(part), " ", own));
   });
-  const title = el("p", { class: "who" }, el("b", {}, `${rule.backup ? "Backup" : "Rule"} ${j + 1}`), " says ", labelOf(page, rule.label_position));
+  const title = el(
+    "p",
+    { class: "who" },
+    el("b", {}, `${rule.backup ? "Backup" : "Rule"} ${j + 1}`),
+    " says ",
+    labelOf(page, rule.label_position),
+  );
   if (j === answer.speaker) title.append(" ", el("strong", { class: "tag calm" }, "speaks"));
-  return el("div", { class: j === answer.speaker ? "checked speaks" : "checked" }, title, el("ul", { class: "checks" }, ...items));
+  return el(
+    "div",
+    { class: j === answer.speaker ? "checked speaks" : "checked" },
+    title,
+    el("ul", { class: "checks" }, ...items),
+  );
 }
 
 function verdict(page, answer) {
@@ -88,11 +103,20 @@ function chances(page, answer) {
   const line = ([share, k]) => {
     const fill = el("i", { class: `fill ${page.colours[k]}` });
     fill.style.width = `${100 * share}%`;
-    return el("div", { class: "chance" }, labelOf(page, k), el("span", { class: "track" }, fill), el("span", { class: "share" }, percent(share)));
+    return el(
+      "div",
+      { class: "chance" },
+      labelOf(page, k),
+      el("span", { class: "track" }, fill),
+      el("span", { class: "share" }, percent(share)),
+    );
   };
   const few = order.slice(0, 8).map(line);
   if (order.length <= 8) return few;
-  return [...few, el("details", {}, el("summary", {}, `${order.length - 8} less likely classes`), ...order.slice(8).map(line))];
+  return [
+    ...few,
+    el("details", {}, el("summary", {}, `${order.length - 8} less likely classes`), ...order.slice(8).map(line)),
+  ];
 }
 
 function reasons(page, model, answer, record, open) {
@@ -103,7 +127,11 @@ function reasons(page, model, answer, record, open) {
   const nodes = first.map((j) => checkedRule(page, answer, record, j));
   if (!first.length) nodes.push(el("p", {}, "No rule and no backup applies, so the default answers."));
   if (rest.length) {
-    const more = el("details", { id: "others", open }, el("summary", {}, `What does not speak (${rest.length}), nearest first`));
+    const more = el(
+      "details",
+      { id: "others", open },
+      el("summary", {}, `What does not speak (${rest.length}), nearest first`),
+    );
     more.append(...rest.map((j) => checkedRule(page, answer, record, j)));
     nodes.push(more);
   }
@@ -122,16 +150,23 @@ function startTry(page) {
     const others = document.getElementById("others");
     document.getElementById("verdict").replaceChildren(...verdict(page, answer));
     document.getElementById("chances").replaceChildren(...chances(page, answer));
-    document.getElementById("reasons").replaceChildren(...reasons(page, model, answer, record, Boolean(others && others.open)));
+    document
+      .getElementById("reasons")
+      .replaceChildren(...reasons(page, model, answer, record, Boolean(others && others.open)));
     panel.dataset.answer = answer.answer;
     panel.dataset.speaker = answer.speaker;
     panel.dataset.fired = JSON.stringify(answer.fired);
     panel.dataset.probabilities = JSON.stringify(answer.probabilities);
   };
-  const changed = (j, value) => { record[j] = value; update(); };
+  const changed = (j, value) => {
+    record[j] = value;
+    update();
+  };
   const fields = used.map((j) => makeField(page, record, j, changed));
   const load = (values) => {
-    values.forEach((value, j) => { record[j] = value; });
+    values.forEach((value, j) => {
+      record[j] = value;
+    });
     fields.forEach((field) => field.show());
     update();
   };

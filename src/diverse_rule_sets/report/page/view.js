@@ -60,11 +60,22 @@ function speakerName(page, record) {
   return record.covered ? "rules together" : "default";
 }
 
+const MAX_SHOWN = 24;
+
 // Records as a table: the columns that matter first, right and wrong in words; each can be tried.
 function recordTable(page, picked, who, first, onTry) {
-  const order = [...first, ...page.columns.keys()].filter((j, k, all) => all.indexOf(j) === k);
+  const all = [...new Set([...first, ...page.columns.keys()])];
+  const order = all.slice(0, Math.max(first.length, MAX_SHOWN));
   const head = el("tr", {}, ...["Record", "True label", who, "Answer"].map((text) => el("th", { scope: "col" }, text)));
-  order.forEach((j) => head.append(el("th", { scope: "col", class: `${page.columns[j].kind}${first.includes(j) ? " read" : ""}` }, bdi(page.columns[j].name))));
+  order.forEach((j) =>
+    head.append(
+      el(
+        "th",
+        { scope: "col", class: `${page.columns[j].kind}${first.includes(j) ? " read" : ""}` },
+        bdi(page.columns[j].name),
+      ),
+    ),
+  );
   const rows = picked.map(([place, right]) => {
     const record = page.records[place];
     const button = el("button", { type: "button", class: "link" }, `${record.row}`);
@@ -75,10 +86,16 @@ function recordTable(page, picked, who, first, onTry) {
     const answer = el("td", {}, labelOf(page, record.answer), el("small", {}, `by ${speakerName(page, record)}`));
     const cells = order.map((j) => {
       const value = record.values[j];
-      return el("td", { class: value === null ? "missing" : page.columns[j].kind }, bdi(valueText(page.columns[j], value)));
+      return el(
+        "td",
+        { class: value === null ? "missing" : page.columns[j].kind },
+        bdi(valueText(page.columns[j], value)),
+      );
     });
     return el("tr", {}, number, el("td", {}, labelOf(page, record.actual)), el("td", {}, verdict), answer, ...cells);
   });
   const table = el("table", { class: "records" }, el("thead", {}, head), el("tbody", {}, ...rows));
-  return el("div", { class: "scroll", role: "region", "aria-label": "Sampled records", tabindex: "0" }, table);
+  const box = el("div", { class: "scroll", role: "region", "aria-label": "Sampled records", tabindex: "0" }, table);
+  const hidden = all.length - order.length;
+  return hidden ? [box, el("p", { class: "muted" }, `${hidden} more columns are not shown.`)] : [box];
 }
