@@ -19,11 +19,21 @@ from diverse_rule_sets._checks import check_number, generator
 from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.report._content import content
 from diverse_rule_sets.report._summary import Summary, summarise
+from diverse_rule_sets.rules import RuleSet
 
 _SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
 _MAX_OVERLAPS = 100
 # More classes than these, and the table of answers leaves out percentages.
 _MAX_SHARES = 8
+# Columns of the table of rules: what they are sorted by, how they are set, what they are called.
+_HEADINGS = (
+    ("number", "number", "No."),
+    ("conditions", "if", "If all of this holds"),
+    ("label", "then", "then"),
+    ("precision", "mixed", "Right when it applies"),
+    ("covered", "figure", "Covers"),
+    ("speaks", "figure", "Speaks for"),
+)
 
 
 def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int = 10, random_state: Any = 0) -> str:
@@ -176,15 +186,31 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
     return {
         "n_rules": len(rule_set),
         "n_backups": len(rule_set.backups),
-        "mean_conditions": float(np.mean([len(rule.conditions) for rule in rule_set])) if len(rule_set) else 0.0,
+        "tiles": _tiles(rule_set, facts),
+        "headings": _HEADINGS,
         "default": rule_set.classes.index(rule_set.default),
         "conflict": CONFLICTS[conflict] if isinstance(conflict, str) else "a function of those rules decides",
-        "classes_shown": len(facts["classes"]) <= _MAX_SHARES,
+        "shares_shown": len(facts["classes"]) <= _MAX_SHARES,
         "said_labels": sorted({rule["label_position"] for rule in facts["rules"]}),
         "overlaps": facts["overlaps"][:_MAX_OVERLAPS],
         "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
     }
+
+
+def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the headline figures: a name, a figure, and what it is of."""
+    n_records, n_backups = facts["n_records"], len(rule_set.backups)
+    lengths = [len(rule.conditions) for rule in rule_set]
+    return [
+        ("Accuracy", percent(facts["accuracy"]), "of the records get the right label"),
+        ("Balanced accuracy", percent(facts["balanced_accuracy"]), "the same, every class counting alike"),
+        ("Records", _whole(n_records), "that the rules were measured on"),
+        ("Rules", _whole(len(rule_set)), f"and {_counted(n_backups, 'backup') if n_backups else 'no backups'}"),
+        ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
+        ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are under two rules or more"),
+        ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are under no rule"),
+    ]
 
 
 def _segmenter(shown: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:

@@ -1,5 +1,6 @@
 // The table of rules: search, filter by label, sort, and the records behind a rule.
 
+const KINDS = ["Rule", "Backup"];
 const rows = () => [...document.querySelectorAll("tbody.rule")];
 
 function filterRules() {
@@ -9,9 +10,9 @@ function filterRules() {
   for (const row of rows()) {
     const text = row.dataset.text.toLowerCase();
     row.hidden = (label !== "" && row.dataset.label !== label) || !words.every((word) => text.includes(word));
-    if (!row.hidden) counts[row.dataset.number ? 0 : 1] += 1;
+    if (!row.hidden) counts[KINDS.indexOf(row.dataset.kind)] += 1;
   }
-  const totals = [0, 1].map((k) => rows().filter((row) => Boolean(row.dataset.number) === (k === 0)).length);
+  const totals = KINDS.map((kind) => rows().filter((row) => row.dataset.kind === kind).length);
   const told = (k, noun) => `${counts[k]} of ${totals[k]} ${noun}${totals[k] === 1 ? "" : "s"}`;
   document.getElementById("shown").textContent = told(0, "rule") + (totals[1] ? `, ${told(1, "backup")}` : "");
   document.getElementById("nothing").hidden = counts[0] > 0;
