@@ -365,6 +365,26 @@ def test_a_tie_goes_to_the_class_that_is_larger_in_training(browser):
     assert {(answer, speaker) for answer, speaker, *_ in told} == {(2, -1)}
 
 
+def test_infinite_numbers_far_dates_and_columns_without_a_value(browser, tmp_path):
+    X, y = some_records(60)
+    X["size"] = np.random.default_rng(0).choice([np.inf, -np.inf, 0.5, np.nan], 60)
+    X["day"] = np.random.default_rng(1).choice(
+        np.array(["0004-02-29", "2020-01-05", "9999-12-31"], "datetime64[us]"), 60
+    )
+    X["word"], X["flag"], X["moment"] = None, None, None
+    rules = usual_set()
+    browser.open(write_html(rules, X, y, tmp_path / "page.html", n_samples=100))
+    assert_same_answers(rules, X, range(60), decided(browser, browser.data))
+    typed = {"word": ("choice", "0"), "flag": ("choice", "1"), "moment": ("date", "2020-01-02T10:00")}
+    for j, column in enumerate(browser.data["columns"]):
+        if column["name"] in typed:  # the rules say what could stand there
+            kind, text = typed[column["name"]]
+            assert column["kind"] == kind
+            browser.run(EDIT, [[j, text]])
+            assert browser.find(f"#field-{j}").get_property("value") == text
+    assert browser.complaints == []
+
+
 EDIT = """
 for (const [j, value] of arguments[0]) {
   const field = document.getElementById(`field-${j}`);

@@ -72,12 +72,13 @@ class Field:
     def told(self) -> dict[str, Any]:
         """Return what the page is told of the column."""
         kind = self.column.kind
-        whole = kind in (DATE, INSTANT) and not (self.column.values[~self.column.missing].astype(np.int64) % _DAY).any()
+        present = self.column.values[~self.column.missing]
+        days = kind in (DATE, INSTANT) and present.size and not (present.astype(np.int64) % _DAY).any()
         return {
             "name": name_of(self.column.name),
             "kind": "number" if kind == NUMBER else "date" if self.ordered else "choice",
             "utc": kind == INSTANT,
-            "days": bool(whole),
+            "days": bool(days),
             "other": kind in (TEXT, CATEGORY),
             "choices": [_short(value_of(value)) for value in self.choices],
             "start": self.start(),

@@ -13,51 +13,55 @@ function typed(column, text) {
   return Number.isNaN(moment) ? undefined : BigInt(moment) * 1000n;
 }
 
-function choiceInput(column, id) {
+function choiceField(column, id, label, get, set) {
   const select = el("select", { id });
   column.choices.forEach((text, k) => select.append(el("option", { value: k }, text)));
   if (column.other) select.append(el("option", { value: -1 }, "another value"));
   select.append(el("option", { value: "" }, "missing"));
-  return select;
+  select.addEventListener("change", () => set(select.value === "" ? null : Number(select.value)));
+  const show = () => {
+    select.value = get() ?? "";
+  };
+  return { show, node: el("div", { class: "field" }, label, select) };
 }
 
-function makeField(page, record, j, changed) {
-  const column = page.columns[j];
-  const id = `field-${j}`;
-  const label = el("label", { for: id }, bdi(column.name), column.utc ? " (UTC)" : "");
-  if (column.kind === "choice") {
-    const select = choiceInput(column, id);
-    select.addEventListener("change", () => changed(j, select.value === "" ? null : Number(select.value)));
-    const show = () => {
-      select.value = record[j] === null ? "" : record[j];
-    };
-    return { show, node: el("div", { class: "field" }, label, select) };
-  }
+// A number or a date, and a box for a missing one. What is half typed changes nothing.
+function typedField(column, id, label, get, set) {
   const type = column.kind === "number" ? "number" : column.days ? "date" : "datetime-local";
   const input = el("input", { id, type, step: type === "date" ? null : "any" });
-  const box = el("input", { type: "checkbox", id: `${id}-missing` });
-  const missing = el("label", { class: "gone" }, box, "missing");
-  box.setAttribute("aria-label", `${column.name} is missing`);
-  let last = null;
+  const name = `${column.name} is missing`;
+  const box = el("input", { type: "checkbox", id: `${id}-missing`, "aria-label": name });
+  let last = readValue(column, column.start) ?? typed(column, type === "number" ? "0" : "2000-01-01");
   const show = () => {
-    const value = record[j];
-    last = value === null ? last : value;
+    const value = get();
+    last = value ?? last;
     box.checked = value === null;
-    input.placeholder = value === null ? "missing" : String(value);
-    input.value = value === null ? "" : column.kind === "number" ? value : dateInput(column, value);
+    input.placeholder = value === null ? "missing" : valueText(column, value); // what the field itself cannot show
+    input.value = value === null ? "" : type === "number" ? value : dateInput(column, value);
   };
   input.addEventListener("input", () => {
     const value = input.value === "" ? null : typed(column, input.value);
+    if (input.validity.badInput || value === undefined) return;
     box.checked = value === null;
-    if (value !== undefined) changed(j, value);
+    set(value);
   });
   box.addEventListener("change", () => {
-    const some =
-      last ?? readValue(column, column.start) ?? typed(column, column.kind === "number" ? "0" : "2000-01-01");
-    changed(j, box.checked ? null : some);
+    set(box.checked ? null : last);
     show();
   });
-  return { show, node: el("div", { class: "field" }, label, input, missing) };
+  return { show, node: el("div", { class: "field" }, label, input, el("label", { class: "gone" }, box, "missing")) };
+}
+
+function makeField(page, record, j, update) {
+  const column = page.columns[j];
+  const id = `field-${j}`;
+  const label = el("label", { for: id }, bdi(column.name), column.utc ? " (UTC)" : "");
+  const make = column.kind === "choice" ? choiceField : typedField;
+  const set = (value) => {
+    record[j] = value;
+    update();
+  };
+  return make(column, id, label, () => record[j], set);
 }
 
 function checkedRule(page, answer, record, j) {
@@ -138,43 +142,44 @@ function reasons(page, model, answer, record, open) {
   return nodes;
 }
 
-function startTry(page) {
-  const model = readModel(page.model, page.columns);
-  const used = page.columns.flatMap((column, j) => (column.used ? [j] : []));
-  const start = page.columns.map((column) => readValue(column, column.start));
-  const record = [...start];
-  const pick = document.getElementById("pick");
-  const panel = document.getElementById("answer");
-  const update = () => {
-    const answer = decide(model, record);
-    const others = document.getElementById("others");
-    document.getElementById("verdict").replaceChildren(...verdict(page, answer));
-    document.getElementById("chances").replaceChildren(...chances(page, answer));
-    document
-      .getElementById("reasons")
-      .replaceChildren(...reasons(page, model, answer, record, Boolean(others && others.open)));
-    panel.dataset.answer = answer.answer;
-    panel.dataset.speaker = answer.speaker;
-    panel.dataset.fired = JSON.stringify(answer.fired);
-    panel.dataset.probabilities = JSON.stringify(answer.probabilities);
-  };
-  const changed = (j, value) => {
-    record[j] = value;
-    update();
-  };
-  const fields = used.map((j) => makeField(page, record, j, changed));
-  const load = (values) => {
-    values.forEach((value, j) => {
-      record[j] = value;
-    });
-    fields.forEach((field) => field.show());
-    update();
-  };
+function showAnswer(page, model, record) {
+  const answer = decide(model, record);
+  const place = (id) => document.getElementById(id);
+  const open = Boolean(place("others") && place("others").open);
+  place("verdict").replaceChildren(...verdict(page, answer));
+  place("chances").replaceChildren(...chances(page, answer));
+  place("reasons").replaceChildren(...reasons(page, model, answer, record, open));
+  Object.assign(place("answer").dataset, {
+    answer: answer.answer,
+    speaker: answer.speaker,
+    fired: JSON.stringify(answer.fired),
+    probabilities: JSON.stringify(answer.probabilities),
+  });
+}
+
+function offerRecords(page, pick) {
   pick.append(el("option", { value: "" }, "typical values"));
   page.records.forEach((sample, place) => {
     const right = sample.answer === sample.actual ? "answered right" : "answered wrong";
     pick.append(el("option", { value: place }, `record ${sample.row}: ${page.facts.classes[sample.actual]}, ${right}`));
   });
+}
+
+// Returns a function that shows one of the sampled records in the panel.
+function startTry(page) {
+  const model = readModel(page.model, page.columns);
+  const start = page.columns.map((column) => readValue(column, column.start));
+  const record = [...start];
+  const pick = document.getElementById("pick");
+  const update = () => showAnswer(page, model, record);
+  const used = page.columns.flatMap((column, j) => (column.used ? [j] : []));
+  const fields = used.map((j) => makeField(page, record, j, update));
+  const load = (values) => {
+    record.splice(0, record.length, ...values);
+    fields.forEach((field) => field.show());
+    update();
+  };
+  offerRecords(page, pick);
   pick.addEventListener("change", () => load(pick.value === "" ? start : page.records[pick.value].values));
   document.getElementById("fields").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("inputs").append(...fields.map((field) => field.node));
