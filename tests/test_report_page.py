@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from browser import contrast
+from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.report import _html as page_module
@@ -167,6 +167,17 @@ def test_facts_are_those_of_a_slow_count(conflict):
     assert facts["together"]["n_speaks"] == ((spoke == -1) & (depth > 0)).sum()
 
 
+def test_a_page_of_very_many_overlaps_holds_those_that_share_most():
+    X, y = some_records(50)
+    rules = tuple(Rule((Interval("whole", low=-1 - k),), CLASSES[k % 3]) for k in range(40))
+    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (3, 2, 1))
+    page, facts = html(rule_set, X, y), summarise(rule_set, X, y).facts()
+    shown = embedded(page)
+    assert len(facts["overlaps"]) == shown["n_pairs"] == 780
+    assert shown["facts"]["overlaps"] == facts["overlaps"][:100]
+    assert "780 pairs of rules share records" in " ".join(page.split())
+
+
 def test_a_class_without_records_gives_no_warning():
     X, y = some_records(50)
     keep = y != "yes"
@@ -306,6 +317,16 @@ def test_forty_rules_on_twenty_thousand_records_stay_under_three_megabytes(tmp_p
     assert write_html(rules, X, y, tmp_path / "page.html", n_samples=1000).stat().st_size < 3e6
 
 
+def test_without_a_browser_tests_are_skipped_but_fail_in_continuous_integration(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt install chromium"), chromium():
+        pass
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt install chromium"), chromium():
+        pass
+
+
 # ------------------------------------------------------------------------------------------------ answers in a browser
 
 DECIDE = (page_module.Path(page_module.__file__).parent / "page" / "decide.js").read_text("utf8")
@@ -401,7 +422,7 @@ return [Number(answer), Number(speaker), JSON.parse(fired), JSON.parse(probabili
 
 def random_edit(column, rng):
     """Return what to type into a field, and the value that Python sees."""
-    if rng.random() < 0.2:
+    if rng.random() < 0.3:
         return None, None
     if column["kind"] == "number":
         value = float(rng.integers(-8, 9)) / 4
@@ -427,7 +448,7 @@ def test_trying_a_record_answers_as_predict(browser, tmp_path, conflict):
     assert {columns[j]["name"] for j in used} == set(X.columns) - {"unused"}
     rng = np.random.default_rng(0)
     spoke = set()
-    for _ in range(12):
+    for _ in range(25):
         place = int(rng.integers(len(records)))
         pick = "pick.value = arguments[0]; pick.dispatchEvent(new Event('change'));"
         browser.run(f"const pick = document.getElementById('pick'); {pick}", place)

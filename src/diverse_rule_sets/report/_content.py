@@ -20,6 +20,8 @@ Integers = NDArray[np.int64]
 MAX_COLUMNS = 24
 # Values of sampled records in the page, whatever the number of rules and columns.
 _MAX_CELLS = 100_000
+# Pairs of rules that share records, those that share most.
+MAX_OVERLAPS = 100
 # Classes that colours can tell apart.
 N_COLOURS = 8
 
@@ -44,8 +46,11 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
     phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.rules + rule_set.backups]
     why = why_not(rule_set)
     samples = [{side: np.searchsorted(records, part).tolist() for side, part in pair.items()} for pair in behind]
+    facts = summary.facts()
     return {
-        "facts": summary.facts(),
+        "facts": facts | {"overlaps": facts["overlaps"][:MAX_OVERLAPS]},
+        "n_pairs": len(facts["overlaps"]),
+        "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "phrases": phrases,
         "sentences": [sentence(parts) for parts in phrases],
         "colours": _colours(len(rule_set.classes)),

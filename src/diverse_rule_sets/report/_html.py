@@ -22,7 +22,6 @@ from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.rules import RuleSet
 
 _SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
-_MAX_OVERLAPS = 100
 # More classes than these, and the table of answers leaves out percentages.
 _MAX_SHARES = 8
 # Columns of the table of rules: what they are sorted by, how they are set, what they are called.
@@ -192,8 +191,6 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
         "conflict": CONFLICTS[conflict] if isinstance(conflict, str) else "a function of those rules decides",
         "shares_shown": len(facts["classes"]) <= _MAX_SHARES,
         "said_labels": sorted({rule["label_position"] for rule in facts["rules"]}),
-        "overlaps": facts["overlaps"][:_MAX_OVERLAPS],
-        "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
     }
 
