@@ -39,6 +39,14 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     """Return a page about a rule set on a table, as one string of HTML that needs nothing else.
 
     Parameters are those of :func:`write_html`.
+
+    Examples
+    --------
+    >>> from diverse_rule_sets import Interval, Rule, RuleSet
+    >>> rules = RuleSet((Rule((Interval("x0", low=2),), "high"),), ("high", "low"), "low", (1, 1), (0, 1))
+    >>> page = html(rules, [[1.0], [3.0]], ["low", "high"], title="Two records")
+    >>> page.startswith("<!DOCTYPE html>"), "<title>Two records</title>" in page
+    (True, True)
     """
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string or None, got {title!r} ({type(title).__name__})")

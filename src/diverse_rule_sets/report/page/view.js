@@ -44,6 +44,12 @@ function valueText(column, value) {
   return String(value);
 }
 
+// In a table the first digits do; whole numbers stay whole.
+function shortText(column, value) {
+  const long = column.kind === "number" && Number.isFinite(value) && !Number.isInteger(value);
+  return long ? String(Number(value.toPrecision(6))) : valueText(column, value);
+}
+
 function conditionText(part) {
   const node = el("span", { class: "condition" }, bdi(part.column, { class: "column" }), ` ${part.verb} `);
   const strong = el("b");
@@ -89,7 +95,7 @@ function recordTable(page, picked, who, first, onTry) {
       return el(
         "td",
         { class: value === null ? "missing" : page.columns[j].kind },
-        bdi(valueText(page.columns[j], value)),
+        bdi(shortText(page.columns[j], value)),
       );
     });
     return el("tr", {}, number, el("td", {}, labelOf(page, record.actual)), el("td", {}, verdict), answer, ...cells);
