@@ -52,3 +52,11 @@ def mixed():
     frame = pd.DataFrame(table)
     frame["size"] = pd.Categorical(frame["size"], ["S", "M", "L"], ordered=True)
     return frame, y
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from browser import chromium
+
+    with chromium() as opened:
+        yield opened

@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets import _html
 from diverse_rule_sets._tables import Table, as_table
 from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
@@ -450,6 +451,10 @@ class RuleSet:
     def __str__(self) -> str:
         """Return the rules as a page to read, then the backups, the default last."""
         return page(self)
+
+    def _repr_html_(self) -> str:
+        """Return the rules as a table, for notebooks."""
+        return _html.table(self)
 
 
 def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:

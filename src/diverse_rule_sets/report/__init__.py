@@ -2,6 +2,7 @@
 
 from diverse_rule_sets.report._coverage import CoverageDisplay
 from diverse_rule_sets.report._fit_path import FitPathDisplay, TradeOffDisplay
+from diverse_rule_sets.report._html import html, write_html
 from diverse_rule_sets.report._overlap import Combination, OverlapDisplay
 from diverse_rule_sets.report._rectangle import Box, RuleDisplay
 
@@ -13,4 +14,6 @@ __all__ = [
     "OverlapDisplay",
     "RuleDisplay",
     "TradeOffDisplay",
+    "html",
+    "write_html",
 ]

@@ -48,6 +48,11 @@ class Summary:
         """Position of each record's answer among the classes."""
         return self.rule_set.answers(self.table)
 
+    @cached_property
+    def depth(self) -> Integers:
+        """How many rules cover each record."""
+        return np.asarray(self.fired.sum(axis=1), np.int64)
+
     @property
     def classes(self) -> list[str]:
         """The labels in words."""
@@ -63,8 +68,16 @@ class Summary:
     @cached_property
     def shared(self) -> Integers:
         """How many records each two rules share; on the diagonal how many a rule covers."""
-        flags: NDArray[Any] = self.fired.astype(np.float32 if self.table.n_records < 1 << 24 else np.float64)
-        return np.asarray(flags.T @ flags).astype(np.int64)
+        return np.asarray(self.shared_by_class.sum(axis=0))
+
+    @cached_property
+    def shared_by_class(self) -> Integers:
+        """How many records of each class each two rules share, shape (n_classes, n_rules, n_rules)."""
+        number: Any = (
+            np.float32 if self.table.n_records < 1 << 24 else np.float64
+        )  # whole numbers up to there are exact
+        parts = (self.fired[self.codes == k].astype(number) for k in range(len(self.rule_set.classes)))
+        return np.array([part.T @ part for part in parts]).astype(np.int64)
 
     def counted(self, records: Flags) -> Integers:
         """Count some records by class."""
@@ -72,25 +85,26 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as a plain dict that JSON can hold."""
-        from sklearn.metrics import balanced_accuracy_score
-
-        right = self.answers == self.codes
-        depth = self.fired.sum(axis=1)
         n_classes = len(self.rule_set.classes)
-        confusion = np.bincount(self.codes * n_classes + self.answers, minlength=n_classes**2)
+        flat = np.bincount(self.codes * n_classes + self.answers, minlength=n_classes**2)
+        confusion = flat.reshape(n_classes, n_classes)
+        totals = confusion.sum(axis=1)
+        recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
+        nobody, unsure = self.depth == 0, (self.depth > 0) & (self.spoke == -1)
         speakers = self.rule_set.rules + self.rule_set.backups
         return {
             "n_records": self.table.n_records,
             "classes": self.classes,
-            "class_totals": self.counted(np.ones(self.codes.size, np.bool_)).tolist(),
-            "accuracy": float(right.mean()),
-            "balanced_accuracy": float(balanced_accuracy_score(self.codes, self.answers)),
-            "confusion": confusion.reshape(n_classes, n_classes).tolist(),
+            "class_totals": totals.tolist(),
+            "accuracy": float((self.answers == self.codes).mean()),
+            "balanced_accuracy": float(recalls.mean()),
+            "confusion": confusion.tolist(),
             "rules": [self._of_rule(j, rule) for j, rule in enumerate(speakers)],
-            "default": {"label": format_label(self.rule_set.default), **self._said(self.spoke == -1)},
-            "n_covered": int((depth > 0).sum()),
-            "n_overlap": int((depth > 1).sum()),
-            "uncovered_counts": self.counted(depth == 0).tolist(),
+            "default": {"label": format_label(self.rule_set.default), **self._said(nobody & (self.spoke == -1))},
+            "together": self._said(unsure),  # rules cover these, but none of them has the label that wins
+            "n_covered": int((self.depth > 0).sum()),
+            "n_overlap": int((self.depth > 1).sum()),
+            "uncovered_counts": self.counted(nobody).tolist(),
             "overlaps": self._overlaps(),
         }
 
@@ -111,7 +125,7 @@ class Summary:
             "n_covered": int(counts.sum()),
             "precision": _ratio(int(counts[own]), int(counts.sum())),
             "recall": _ratio(int(counts[own]), total),
-            "n_alone": int((covered & (self.fired.sum(axis=1) == 1)).sum()) if is_rule else int(counts.sum()),
+            "n_alone": int((covered & (self.depth == 1)).sum()) if is_rule else int(counts.sum()),
             "training": {"n_covered": rule.n_covered, "precision": _ratio(*_own(rule))},
             **self._said(self.spoke == j),
         }
@@ -130,7 +144,7 @@ class Summary:
             {
                 "rules": [i + 1, j + 1],
                 "n_shared": int(self.shared[i, j]),
-                "class_counts": self.counted(self.fired[:, i] & self.fired[:, j]).tolist(),
+                "class_counts": self.shared_by_class[:, i, j].tolist(),
                 "contradiction": rules[i].label != rules[j].label,
             }
             for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)

@@ -1,0 +1,261 @@
+"""One page that stands alone: a rule set on a table, to read, to search, to print, and to try a record on."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import numbers
+import os
+import secrets
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets._checks import check_number, generator
+from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.report._content import content
+from diverse_rule_sets.report._summary import Summary, summarise
+from diverse_rule_sets.rules import RuleSet
+
+_SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
+# More classes than these, and the table of answers leaves out percentages.
+_MAX_SHARES = 8
+# Columns of the table of rules: what they are sorted by, how they are set, what they are called.
+_HEADINGS = (
+    ("number", "number", "No."),
+    ("conditions", "if", "If all of this holds"),
+    ("label", "then", "then"),
+    ("precision", "mixed", "Right when it applies"),
+    ("covered", "figure", "Covers"),
+    ("speaks", "figure", "Speaks for"),
+)
+
+
+def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int = 10, random_state: Any = 0) -> str:
+    """Return a page about a rule set on a table, as one string of HTML that needs nothing else.
+
+    Parameters are those of :func:`write_html`.
+
+    Examples
+    --------
+    >>> from diverse_rule_sets import Interval, Rule, RuleSet
+    >>> rules = RuleSet((Rule((Interval("x0", low=2),), "high"),), ("high", "low"), "low", (1, 1), (0, 1))
+    >>> page = html(rules, [[1.0], [3.0]], ["low", "high"], title="Two records")
+    >>> page.startswith("<!DOCTYPE html>"), "<title>Two records</title>" in page
+    (True, True)
+    """
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be a string or None, got {title!r} ({type(title).__name__})")
+    check_number("n_samples", n_samples, numbers.Integral, low=0, high=1000)
+    rng = generator(random_state)
+    environment = _environment()
+    summary = summarise(clf, X, y)
+    shown = content(summary, int(n_samples), rng)
+    style, script = _text(environment, "page.css"), "\n".join(_text(environment, name) for name in _SCRIPTS)
+    return str(
+        environment.get_template("page.html").render(
+            **shown,
+            **_derived(summary, shown),
+            segments=_segmenter(shown),
+            title=title or "A rule set, in plain words",
+            data=_json(shown),
+            style=style,
+            script=script,
+            policy=_policy(style, script),
+        )
+    )
+
+
+def write_html(
+    clf: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    n_samples: int = 10,
+    random_state: Any = 0,
+) -> Path:
+    """Write a page about a rule set on a table: one file that loads nothing, for people who never saw Python.
+
+    It shows how accurate the rules are, each rule in words with what it does on these records, where rules overlap,
+    what none covers, and a panel that answers for a record as ``predict`` does. It can be searched, sorted and printed.
+
+    Parameters
+    ----------
+    clf : a fitted classifier of this package, or a RuleSet
+    X, y : records, and their labels among the classes of the rules; best some that the rules were not learnt from
+    path : file to write. It is written whole or not at all
+    title : heading of the page
+    n_samples : records to show behind each rule, at most; the page holds their values, and frequent values of the
+        columns that rules read. 0: no records at all, for data that must not be passed on; of the values then only
+        what rules name, and medians. Where there are very many rules or columns, fewer records are shown
+    random_state : seed of the sample
+
+    Returns
+    -------
+    the path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets.report import write_html
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_html(clf, X, y, f"{folder}/iris.html", title="Irises")
+    ...     "<title>Irises</title>" in page.read_text("utf8")
+    True
+    """
+    target = _target(path)
+    page = html(clf, X, y, title=title, n_samples=n_samples, random_state=random_state)
+    _write_whole(target, page.encode("utf8", "replace"))  # half a surrogate pair is no character
+    return target
+
+
+def _target(path: Any) -> Path:
+    """Check where to write, before anything is computed."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise TypeError(f"path must be the name of a file, got {path!r} ({type(path).__name__})")
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise ValueError(f"path must be a file in a folder that exists, got {os.fspath(path)!r}")
+    return target
+
+
+def _write_whole(target: Path, octets: bytes) -> None:
+    """Write a file beside its place, then put it there in one step."""
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        with open(beside, "xb") as file:
+            file.write(octets)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@cache
+def _environment() -> Any:
+    """Return what fills in templates: all that comes from data is escaped."""
+    try:
+        import jinja2
+    except ImportError:
+        raise ImportError(
+            "the report page needs jinja2; install the extra: pip install 'diverse-rule-sets[report]'"
+        ) from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("diverse_rule_sets.report", "page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(percent=percent, whole=_whole, counted=_counted)
+    return environment
+
+
+def _text(environment: Any, name: str) -> str:
+    """Return a file of the page as it stands, lines ending as browsers read them."""
+    return str(environment.loader.get_source(environment, name)[0]).replace("\r\n", "\n")
+
+
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def _json(value: Any) -> str:
+    """Return JSON in which nothing can end the element it stands in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
+
+
+def _policy(style: str, script: str) -> str:
+    """Return what the browser may do: run and apply our own texts, known by their hashes, and load nothing."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode("utf8")).digest()).decode("ascii") for text in (style, script)
+    ]
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template says besides the facts."""
+    rule_set, facts = summary.rule_set, shown["facts"]
+    conflict = rule_set.conflict
+    return {
+        "n_rules": len(rule_set),
+        "n_backups": len(rule_set.backups),
+        "tiles": _tiles(rule_set, facts),
+        "headings": _HEADINGS,
+        "default": rule_set.classes.index(rule_set.default),
+        "conflict": CONFLICTS[conflict] if isinstance(conflict, str) else "a function of those rules decides",
+        "shares_shown": len(facts["classes"]) <= _MAX_SHARES,
+        "said_labels": sorted({rule["label_position"] for rule in facts["rules"]}),
+        "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
+    }
+
+
+def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the headline figures: a name, a figure, and what it is of."""
+    n_records, n_backups = facts["n_records"], len(rule_set.backups)
+    lengths = [len(rule.conditions) for rule in rule_set]
+    return [
+        ("Accuracy", percent(facts["accuracy"]), "of the records get the right label"),
+        ("Balanced accuracy", percent(facts["balanced_accuracy"]), "the same, every class counting alike"),
+        ("Records", _whole(n_records), "that the rules were measured on"),
+        ("Rules", _whole(len(rule_set)), f"and {_counted(n_backups, 'backup') if n_backups else 'no backups'}"),
+        ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
+        ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are under two rules or more"),
+        ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are under no rule"),
+    ]
+
+
+def _segmenter(shown: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
+    """Return a function that cuts a bar into classes: the rule's own label first, then the largest."""
+    names, colours = shown["facts"]["classes"], shown["colours"]
+
+    def segments(counts: list[int], own: int | None = None) -> list[dict[str, Any]]:
+        order = sorted((k for k, n in enumerate(counts) if n), key=lambda k: (k != own, -counts[k]))
+        total, before, parts = sum(counts), 0, []
+        for k in order:
+            x, width = round(100 * before / total, 3), round(100 * counts[k] / total, 3)
+            share = percent(counts[k] / total)
+            parts.append(
+                {"x": x, "width": width, "colour": colours[k], "own": k == own, "label": names[k], "share": share}
+            )
+            before += counts[k]
+        return parts
+
+    return segments
+
+
+def percent(share: float) -> str:
+    """Return a share as a person would write it; never 0% or 100% of something that is not.
+
+    Examples
+    --------
+    >>> percent(1), percent(0.916), percent(0.9999), percent(0.0001)
+    ('100%', '91.6%', '>99.9%', '<0.1%')
+    """
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    return f"{100 * share:.1f}%".replace(".0%", "%")
+
+
+def _whole(n: int) -> str:
+    return f"{n:,}"
+
+
+def _counted(n: int, noun: str, several: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{n:,} {noun if n == 1 else several or noun + 's'}"

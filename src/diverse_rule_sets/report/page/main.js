@@ -1,0 +1,57 @@
+// Start: read the data, then bring the page to life.
+
+function startTheme() {
+  const button = document.getElementById("theme");
+  const root = document.documentElement;
+  const preference = window.matchMedia("(prefers-color-scheme: dark)");
+  const other = () => ((root.dataset.theme || (preference.matches ? "dark" : "light")) === "dark" ? "light" : "dark");
+  const show = () => {
+    button.textContent = other() === "dark" ? "Dark" : "Light";
+    button.setAttribute("aria-label", `Change to ${other()} colours`);
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = other();
+    show();
+  });
+  preference.addEventListener("change", show);
+  show();
+}
+
+// On paper nothing can be opened, so all that is folded up is opened before.
+function startPrint() {
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach((details) => {
+      details.open = true;
+    });
+  });
+  window.addEventListener("afterprint", () =>
+    closed.forEach((details) => {
+      details.open = false;
+    }),
+  );
+}
+
+function start() {
+  const page = JSON.parse(document.getElementById("data").textContent);
+  for (const record of page.records) record.values = record.cells.map((cell, j) => readValue(page.columns[j], cell));
+  startTheme();
+  startPrint();
+  const onTry = page.model ? startTry(page) : null;
+  startTable(page, onTry);
+  document.querySelectorAll("[data-goto]").forEach((button) => {
+    button.addEventListener("click", () => goToRule(page, Number(button.dataset.goto), onTry));
+  });
+  const place = document.getElementById("uncovered-records");
+  const { right, wrong } = page.uncovered;
+  const picked = [...right.map((k) => [k, true]), ...wrong.map((k) => [k, false])];
+  if (place && picked.length) {
+    place.append(
+      el("p", {}, "Some of them, and what was answered:"),
+      ...recordTable(page, picked, "Answer is", [], onTry),
+    );
+  }
+}
+
+start();

@@ -1,0 +1,113 @@
+"""The table for notebooks: the facts of training, escaped, without script, on light and on dark."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from browser import contrast
+from diverse_rule_sets import Equals, Interval, Rule, RuleSet
+from diverse_rule_sets._html import COLOURS
+
+VOID = {"br"}
+
+
+class Reader(HTMLParser):
+    """The text and the tags of some HTML; what is left open or closed twice is an error."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.tags, self.cells, self.styles = [], [], [], ""
+        self.feed(source)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("td", "p", "summary"):
+            self.cells.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            self.styles += data
+        elif self.cells and not {"title", "th"} & set(self.open):
+            self.cells[-1] += data
+
+
+def a_set(**changes):
+    values = {
+        "rules": (
+            Rule((Interval("age", 37), Equals("sex", "F")), "good", (("bad", 1), ("good", 9))),
+            Rule((Interval("age", high=37),), "bad", (("bad", 30), ("good", 10))),
+        ),
+        "classes": ("bad", "good"),
+        "default": "bad",
+        "class_totals": (60, 40),
+        "uncovered_counts": (29, 21),
+        "backups": (Rule((Interval("age", 37),), "good", (("bad", 5), ("good", 20))),),
+    }
+    return RuleSet(**(values | changes))
+
+
+def test_rules_backups_and_default_with_their_figures():
+    read = Reader(a_set()._repr_html_())
+    assert read.cells[:5] == ["1", 'age > 37 AND sex = "F"', "good", "0.90", "1010.0%"]
+    assert read.cells[5:10] == ["2", "age <= 37", "bad", "0.75", "4040.0%"]
+    assert read.cells[10] == "1 backup, asked in order where no rule covers a record (50 of 100)"
+    assert read.cells[11:16] == ["3", "age > 37", "good", "0.80", "2525.0%"]
+    assert read.cells[16] == "OTHERWISE bad (25 records left: 24 bad, 1 good)"
+    assert "the most precise one speaks" in read.cells[17]
+    bars = [tag for tag in read.tags if tag[0] == "rect"]
+    assert [(bar["x"], bar["width"], bar["fill"]) for _, bar in bars[:2]] == [
+        ("0.00%", "90.00%", COLOURS[1]),
+        ("90.00%", "10.00%", COLOURS[0]),
+    ]
+
+
+def test_it_runs_nothing_and_styles_only_itself():
+    read = Reader(a_set()._repr_html_())
+    names = {tag for tag, _ in read.tags}
+    assert not names & {"script", "link", "img", "iframe"}
+    me = read.tags[0][1]["class"]
+    selectors = [part.strip() for part in re.findall(r"([^{}]+)\{", read.styles) for part in part.split(",")]
+    assert selectors
+    assert all(selector.startswith(f".{me}") for selector in selectors)
+    assert a_set()._repr_html_() == a_set()._repr_html_()
+    assert Reader(a_set(default="good")._repr_html_()).tags[0][1]["class"] != me
+
+
+def test_hostile_words_are_text():
+    bad = "</style></td><script>alert(1)</script>\"'&amp;"
+    rules = (Rule((Equals(bad, bad),), bad, ((bad, 2), ("good", 1))),)
+    read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, backups=())._repr_html_())
+    assert not {"script"} & {tag for tag, _ in read.tags}
+    assert read.cells[2] == bad
+    assert "alert(1)" in read.cells[1]
+    titles = [attributes for tag, attributes in read.tags if tag == "svg"]
+    assert bad in titles[0]["aria-label"]
+
+
+def test_many_rules_many_classes_and_none():
+    many = a_set(rules=a_set().rules * 100)._repr_html_()
+    assert "and 100 more; print the rule set" in many
+    classes = tuple(f"c{k}" for k in range(26))
+    rules = (Rule((), "c3", tuple((label, 1) for label in classes)),)
+    read = Reader(RuleSet(rules, classes, "c0", (1,) * 26, (0,) * 26)._repr_html_())
+    assert {bar["fill"] for tag, bar in read.tags if tag == "rect"} == {COLOURS[0]}
+    assert read.cells[1] == "anything"
+    empty = Reader(RuleSet((), ("a", "b"), "a", (2, 1), (2, 1))._repr_html_())
+    assert empty.cells == ["OTHERWISE a (3 records left: 2 a, 1 b)"]
+    uncounted = Reader(a_set(rules=(Rule((Interval("age", 37),), "good"),))._repr_html_())
+    assert uncounted.cells[3:5] == ["–", "00.0%"]
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_colours_stand_out_on_white_and_on_black(ground):
+    assert min(contrast(colour, ground) for colour in COLOURS) >= 3

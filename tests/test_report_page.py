@@ -1,0 +1,702 @@
+"""The page: its facts against slow computations, its safety, and its answers in a real browser."""
+
+import datetime
+import json
+import os
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from browser import chromium, contrast
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets.baselines import CBAClassifier
+from diverse_rule_sets.report import _html as page_module
+from diverse_rule_sets.report import html, write_html
+from diverse_rule_sets.report._summary import summarise
+from diverse_rule_sets.rules import CONFLICTS
+
+UTC = datetime.UTC
+MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, microseconds=k) for k in range(9)]
+
+
+def some_records(n=60, seed=0):
+    """Columns of every kind with gaps, and three classes."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "size": rng.integers(-3, 4, n) / 2,
+            "word": rng.choice(["a", "b", "c", None], n),
+            "flag": pd.array(rng.choice([True, False, None], n), dtype="boolean"),
+            "mixed": pd.Series(rng.choice(np.array(["x", 1, 2.5, None], object), n), dtype=object),
+            "day": rng.choice(pd.array([pd.Timestamp(2020, 1, d) for d in range(1, 9)]), n),
+            "moment": pd.Series(rng.choice(MOMENTS, n)).dt.tz_localize("UTC"),
+            "whole": rng.integers(0, 4, n),
+            "unused": rng.choice(["p", "q"], n),
+        }
+    )
+    X.loc[rng.random(n) < 0.2, ["size", "day", "moment"]] = None
+    return X, rng.choice(["no", "perhaps", "yes"], n)
+
+
+def conditions():
+    """One condition of any kind on any column that some_records has."""
+    halves = st.integers(-3, 3).map(lambda k: k / 2)
+    days = st.integers(1, 9).map(lambda d: datetime.datetime(2020, 1, d))
+    moments = st.sampled_from(MOMENTS).map(lambda moment: moment.replace(tzinfo=UTC))
+    sides = st.tuples(st.booleans(), st.booleans())
+
+    def intervals(column, bounds):
+        one = st.builds(lambda low, ends: Interval(column, low, None, *ends), bounds, sides)
+        other = st.builds(lambda high, ends: Interval(column, None, high, *ends), bounds, sides)
+        both = st.builds(lambda low, high, ends: Interval(column, low, high, *ends), bounds, bounds, sides)
+        return one | other | both
+
+    def sets(column, values, mixed=False):
+        lists = st.lists(st.sampled_from(values), min_size=1, max_size=3, unique=True).map(tuple)
+        kinds = st.sampled_from([IsIn, IsNotIn])
+        several = st.builds(lambda kind, chosen: kind(column, chosen, mixed), kinds, lists)
+        return several | st.sampled_from(values).map(lambda value: Equals(column, value, mixed))
+
+    return st.one_of(
+        intervals("size", halves),
+        intervals("day", days),
+        intervals("moment", moments),
+        sets("word", ["a", "b", "c", "never in the table"]),
+        sets("flag", [True, False]),
+        sets("mixed", ["x", 1, 2.5, True, "never"], mixed=True),
+        sets("whole", [0, 1, 2, 7.5]),
+        st.sampled_from(["size", "word", "flag", "mixed", "day", "moment"]).map(IsMissing),
+    )
+
+
+CLASSES = ("no", "perhaps", "yes")
+
+
+@st.composite
+def rule_sets(draw, conflict=None):
+    """Rule sets with backups, weights and any counts, those of huge tables included."""
+    counts = st.lists(st.sampled_from([0, 1, 2, 7, 10**6, 10**9]), min_size=3, max_size=3)
+
+    def rule():
+        body = {c.column: c for c in draw(st.lists(conditions(), min_size=0, max_size=3))}
+        return Rule(
+            tuple(body.values()), draw(st.sampled_from(CLASSES)), tuple(zip(CLASSES, draw(counts), strict=True))
+        )
+
+    rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
+    return RuleSet(
+        rules,
+        CLASSES,
+        draw(st.sampled_from(CLASSES)),
+        tuple(draw(counts.filter(any))),
+        tuple(draw(counts)),
+        conflict or draw(st.sampled_from(list(CONFLICTS))),
+        tuple(rule() for _ in range(draw(st.integers(0, 3)))),
+        draw(st.none() | st.lists(st.floats(0.01, 100), min_size=3, max_size=3).map(tuple)),
+        draw(st.none() | st.sampled_from([0, 0.5, 10])),
+    )
+
+
+def usual_set(conflict="smoothed", n_rules=8, seed=1):
+    """A rule set with counts from some_records, that overlaps and leaves some records uncovered."""
+    X, y = some_records(400, seed)
+    rng = np.random.default_rng(seed)
+    bodies = [
+        (Interval("size", -0.5, 1.0), IsIn("word", ("a", "never in the table"))),
+        (Equals("flag", True), Interval("day", datetime.datetime(2020, 1, 4))),
+        (IsNotIn("mixed", (1, "x"), True), Interval("size", high=0.5)),
+        (Interval("moment", None, MOMENTS[4].replace(tzinfo=UTC)), Equals("flag", False)),
+        (IsMissing("size"), IsNotIn("word", ("b",))),
+        (Interval("whole", 1, 3, True, False), Interval("size", low=0)),
+        (Equals("mixed", 2.5, True), IsMissing("day")),
+        (Equals("word", "c"), Interval("size", -1, 2)),
+    ]
+    rules = []
+    for body in [*bodies[:n_rules], (Interval("size", low=-1),), (IsMissing("flag"),)]:
+        covered = Rule(body, "no").covers(X)
+        counts = tuple((label, int(((y == label) & covered).sum())) for label in CLASSES)
+        rules.append(Rule(body, str(rng.choice(CLASSES)), counts))
+    totals = tuple(int((y == label).sum()) for label in CLASSES)
+    return RuleSet(
+        tuple(rules[:-2]), CLASSES, "perhaps", totals, (9, 8, 7), conflict, tuple(rules[-2:]), (1.0, 2.0, 0.5)
+    )
+
+
+def embedded(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+
+
+# ------------------------------------------------------------------------------------------------ facts
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_facts_are_those_of_a_slow_count(conflict):
+    rules = usual_set(conflict)
+    X, y = some_records(150, 3)
+    facts = summarise(rules, X, y).facts()
+    said, spoke = rules.predict(X), rules.speakers(X)
+    covers = [rule.covers(X) for rule in rules]
+    depth = np.sum(covers, axis=0)
+    assert facts["accuracy"] == pytest.approx(np.mean(said == y))
+    assert facts["balanced_accuracy"] == pytest.approx(np.mean([np.mean(said[y == k] == k) for k in CLASSES]))
+    assert facts["confusion"] == [[int(((y == a) & (said == b)).sum()) for b in CLASSES] for a in CLASSES]
+    assert (facts["n_covered"], facts["n_overlap"]) == ((depth > 0).sum(), (depth > 1).sum())
+    assert facts["uncovered_counts"] == [int(((y == k) & (depth == 0)).sum()) for k in CLASSES]
+    for j, (rule, fact) in enumerate(zip(rules.rules + rules.backups, facts["rules"], strict=True)):
+        covered = covers[j] if j < len(rules) else spoke == j
+        assert fact["class_counts"] == [int(((y == k) & covered).sum()) for k in CLASSES]
+        assert fact["precision"] == (pytest.approx(np.mean(y[covered] == rule.label)) if covered.any() else None)
+        assert fact["n_speaks"] == (spoke == j).sum()
+        assert fact["n_right"] == ((spoke == j) & (said == y)).sum()
+        assert fact["training"]["precision"] == (pytest.approx(rule.precision) if rule.n_covered else None)
+    pairs = {tuple(pair["rules"]): pair for pair in facts["overlaps"]}
+    for a in range(len(rules)):
+        for b in range(a + 1, len(rules)):
+            shared = covers[a] & covers[b]
+            assert ((a + 1, b + 1) in pairs) == shared.any()
+            if shared.any():
+                pair = pairs[a + 1, b + 1]
+                assert pair["class_counts"] == [int(((y == k) & shared).sum()) for k in CLASSES]
+                assert pair["contradiction"] == (rules[a].label != rules[b].label)
+    assert facts["default"]["n_speaks"] == ((spoke == -1) & (depth == 0)).sum()
+    assert facts["together"]["n_speaks"] == ((spoke == -1) & (depth > 0)).sum()
+
+
+def test_a_page_of_very_many_overlaps_holds_those_that_share_most():
+    X, y = some_records(50)
+    rules = tuple(Rule((Interval("whole", low=-1 - k),), CLASSES[k % 3]) for k in range(40))
+    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (3, 2, 1))
+    page, facts = html(rule_set, X, y), summarise(rule_set, X, y).facts()
+    shown = embedded(page)
+    assert len(facts["overlaps"]) == shown["n_pairs"] == 780
+    assert shown["facts"]["overlaps"] == facts["overlaps"][:100]
+    assert "780 pairs of rules share records" in " ".join(page.split())
+
+
+def test_a_class_without_records_gives_no_warning():
+    X, y = some_records(50)
+    keep = y != "yes"
+    facts = summarise(usual_set(), X[keep], y[keep]).facts()
+    recalls = [facts["confusion"][k][k] / sum(facts["confusion"][k]) for k in (0, 1)]
+    assert facts["balanced_accuracy"] == pytest.approx(np.mean(recalls))
+
+
+def test_the_page_embeds_the_facts_and_a_sample_of_records():
+    X, y = some_records(300, 5)
+    rules = usual_set()
+    shown = embedded(html(rules, X, y, n_samples=6))
+    assert shown["facts"] == summarise(rules, X, y).facts()
+    said, spoke, fired = rules.predict(X), rules.speakers(X), rules.fires(X)
+    for record in shown["records"]:
+        row = record["row"] - 1
+        assert (CLASSES[record["actual"]], CLASSES[record["answer"]]) == (y[row], said[row])
+        assert record["speaker"] == spoke[row]
+    for j, behind in enumerate(shown["behind"]):
+        rows = {side: [shown["records"][k]["row"] - 1 for k in behind[side]] for side in behind}
+        assert len(rows["right"]) + len(rows["wrong"]) <= 6
+        label = (*rules.rules, *rules.backups)[j].label if j < 10 else rules.default
+        covered = fired[:, j] if j < len(rules) else spoke == (j if j < 10 else -1)
+        assert all(covered[row] and y[row] == label for row in rows["right"])
+        assert all(covered[row] and y[row] != label for row in rows["wrong"])
+        assert len(rows["right"]) + len(rows["wrong"]) == min(6, covered.sum())
+    none = [shown["records"][k]["row"] - 1 for side in shown["uncovered"].values() for k in side]
+    assert none
+    assert not fired[none].any()
+
+
+def test_the_same_seed_gives_the_same_page():
+    X, y = some_records(300, 5)
+    assert html(usual_set(), X, y, random_state=3) == html(usual_set(), X, y, random_state=3)
+    assert html(usual_set(), X, y, random_state=3) != html(usual_set(), X, y, random_state=4)
+
+
+def test_no_samples_means_no_record_in_the_page():
+    X, y = some_records(300, 5)
+    X["unused"] = [f"secret-{k}" for k in range(len(X))]
+    X["word"] = X["unused"].where(X.index % 2 == 0, "a")
+    page = html(usual_set(), X, y, n_samples=0)
+    assert embedded(page)["records"] == []
+    assert "secret" in html(usual_set(), X, y, n_samples=1)
+    assert "secret" not in page
+
+
+def test_classifiers_arrays_and_odd_columns_that_no_rule_reads(mixed):
+    frame, y = mixed
+    clf = CBAClassifier().fit(frame, y)
+    odd = frame.assign(lists=[[1]] * len(frame))
+    columns = [column["name"] for column in embedded(html(clf, odd, y))["columns"]]
+    assert "lists" not in columns
+    assert set(columns) == set(frame.columns)
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    fitted = DiverseRuleSetClassifier(random_state=0, n_candidates=50).fit(X, X[:, 0] > 0)
+    shown = embedded(html(fitted, X, X[:, 0] > 0))
+    assert shown["facts"]["classes"] == ["False", "True"]
+    assert shown["columns"][0]["name"] == "x0"
+
+
+# ------------------------------------------------------------------------------------------------ doors
+
+
+def test_bad_arguments_are_named(tmp_path):
+    X, y = some_records()
+    rules, path = usual_set(), tmp_path / "page.html"
+    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
+        write_html(object(), X, y, path)
+    with pytest.raises(TypeError, match="title must be a string or None, got 3"):
+        write_html(rules, X, y, path, title=3)
+    with pytest.raises(ValueError, match="n_samples must be an integer at least 0"):
+        write_html(rules, X, y, path, n_samples=-1)
+    with pytest.raises(ValueError, match="random_state must be"):
+        write_html(rules, X, y, path, random_state="x")
+    with pytest.raises(TypeError, match="path must be the name of a file, got 3"):
+        write_html(rules, X, y, 3)
+    for wrong in (tmp_path, tmp_path / "no" / "page.html"):
+        with pytest.raises(ValueError, match="path must be a file in a folder that exists"):
+            write_html(rules, X, y, wrong)
+    with pytest.raises(ValueError, match="labels that the rule set does not know"):
+        write_html(rules, X, ["?"] * len(X), path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    X, y = some_records()
+    path = tmp_path / "page.html"
+    assert write_html(usual_set(), X, y, str(path), title="first") == path
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    for where in ("replace", "fsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, where, fail)
+            with pytest.raises(OSError, match="disk full"):
+                write_html(usual_set(), X, y, path, title="second")
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_jinja2_names_the_extra(monkeypatch):
+    page_module._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"diverse-rule-sets\[report\]"):
+        html(usual_set(), *some_records())
+
+
+def test_half_a_surrogate_pair_and_a_right_to_left_override_do_no_harm(tmp_path):
+    X, y = some_records()
+    X["word"] = pd.Series([{"a": "\ud800", "b": "\u202etxt"}.get(word, "c") for word in X["word"]], dtype=object)
+    text = write_html(usual_set(), X, y, tmp_path / "page.html").read_text("utf8")
+    assert "\u202e" not in text
+    assert "\\u202etxt" in text
+
+
+def wide_set(n_rules=40, n_columns=40, n=20_000):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, n_columns)), columns=[f"measure number {k}" for k in range(n_columns)])
+    X["place"] = rng.choice([f"place number {k}" for k in range(300)], n)
+    y = np.where(X.iloc[:, 0] + rng.normal(size=n) > 0, "high", "low")
+    rules = []
+    for j in range(n_rules):
+        some = [Interval(X.columns[(j + k) % n_columns], low=float(rng.normal() - 0.5)) for k in range(3)]
+        covered = Rule(tuple(some), "high").covers(X)
+        counts = tuple((label, int(((y == label) & covered).sum())) for label in ("high", "low"))
+        rules.append(Rule((*some, IsNotIn("place", ("place number 3",))), ("high", "low")[j % 2], counts))
+    totals = (int((y == "high").sum()), int((y == "low").sum()))
+    return RuleSet(tuple(rules), ("high", "low"), "low", totals, totals, "smoothed"), X, y
+
+
+def test_forty_rules_on_twenty_thousand_records_stay_under_three_megabytes(tmp_path):
+    rules, X, y = wide_set()
+    assert write_html(rules, X, y, tmp_path / "page.html").stat().st_size < 3e6
+    assert write_html(rules, X, y, tmp_path / "page.html", n_samples=1000).stat().st_size < 3e6
+
+
+def test_without_a_browser_tests_are_skipped_but_fail_in_continuous_integration(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt install chromium"), chromium():
+        pass
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt install chromium"), chromium():
+        pass
+
+
+# ------------------------------------------------------------------------------------------------ answers in a browser
+
+DECIDE = (page_module.Path(page_module.__file__).parent / "page" / "decide.js").read_text("utf8")
+ASK = """
+const page = arguments[0];
+const model = readModel(page.model, page.columns);
+return page.records.map((record) => {
+  const found = decide(model, record.cells.map((cell, j) => readValue(page.columns[j], cell)));
+  return [found.answer, found.speaker, found.fired, found.probabilities];
+});
+"""
+
+
+def decided(browser, shown):
+    return browser.run(DECIDE + ASK, {part: shown[part] for part in ("model", "columns", "records")})
+
+
+def assert_same_answers(rules, X, rows, told):
+    said, spoke, fired, shares = rules.answers(X), rules.speakers(X), rules.fires(X), rules.predict_proba(X)
+    for row, (answer, speaker, firing, probabilities) in zip(rows, told, strict=True):
+        assert (answer, speaker) == (said[row], spoke[row])
+        assert firing == np.flatnonzero(fired[row]).tolist()
+        np.testing.assert_allclose(probabilities, shares[row], rtol=0, atol=1e-9)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(rules=rule_sets(), seed=st.integers(0, 5))
+def test_the_page_decides_as_the_rules_do(browser, rules, seed):
+    X, y = some_records(40, seed)
+    shown = embedded(html(rules, X, y, n_samples=1000))
+    rows = [record["row"] - 1 for record in shown["records"]]
+    assert rows == list(range(40))
+    assert_same_answers(rules, X, rows, decided(browser, shown))
+
+
+def test_votes_beyond_what_floating_point_holds(browser):
+    """Two classes whose sums differ by one in eighteen digits; as floating point the larger class would win a tie."""
+    X, y = some_records(20)
+    counts = tuple(zip(CLASSES, (999_999_998, 999_999_999, 0), strict=True))
+    rules = (Rule((Interval("whole", low=-1),), "no", counts),)
+    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
+    ballots = rule_set.decision.ballots[0]
+    assert ballots[1] - ballots[0] == 1
+    assert float(ballots[0]) == float(ballots[1])
+    shown = embedded(html(rule_set, X, y, n_samples=100))
+    told = decided(browser, shown)
+    assert_same_answers(rule_set, X, range(20), told)
+    assert {answer for answer, *_ in told} == {1}
+
+
+def test_a_tie_goes_to_the_class_that_is_larger_in_training(browser):
+    X, y = some_records(20)
+    rules = (Rule((Interval("whole", low=-1),), "no", tuple(zip(CLASSES, (5, 2, 5), strict=True))),)
+    rule_set = RuleSet(rules, CLASSES, "no", (6, 7, 8), (1, 1, 1), "counts")
+    told = decided(browser, embedded(html(rule_set, X, y, n_samples=100)))
+    assert_same_answers(rule_set, X, range(20), told)
+    assert {(answer, speaker) for answer, speaker, *_ in told} == {(2, -1)}
+
+
+def test_infinite_numbers_far_dates_and_columns_without_a_value(browser, tmp_path):
+    X, y = some_records(60)
+    X["size"] = np.random.default_rng(0).choice([np.inf, -np.inf, 0.5, np.nan], 60)
+    X["day"] = np.random.default_rng(1).choice(
+        np.array(["0004-02-29", "2020-01-05", "9999-12-31"], "datetime64[us]"), 60
+    )
+    X["word"], X["flag"], X["moment"] = None, None, None
+    rules = usual_set()
+    browser.open(write_html(rules, X, y, tmp_path / "page.html", n_samples=100))
+    assert_same_answers(rules, X, range(60), decided(browser, browser.data))
+    typed = {"word": ("choice", "0"), "flag": ("choice", "1"), "moment": ("date", "2020-01-02T10:00")}
+    for j, column in enumerate(browser.data["columns"]):
+        if column["name"] in typed:  # the rules say what could stand there
+            kind, text = typed[column["name"]]
+            assert column["kind"] == kind
+            browser.run(EDIT, [[j, text]])
+            assert browser.find(f"#field-{j}").get_property("value") == text
+    assert browser.complaints == []
+
+
+EDIT = """
+for (const [j, value] of arguments[0]) {
+  const field = document.getElementById(`field-${j}`);
+  const box = document.getElementById(`field-${j}-missing`);
+  if (box && (value === null) !== box.checked) box.click();
+  if (box && value === null) continue;
+  field.value = value === null ? "" : value;
+  field.dispatchEvent(new Event(field.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
+}
+const { answer, speaker, fired, probabilities } = document.getElementById("answer").dataset;
+return [Number(answer), Number(speaker), JSON.parse(fired), JSON.parse(probabilities)];
+"""
+
+
+def random_edit(column, rng):
+    """Return what to type into a field, and the value that Python sees."""
+    if rng.random() < 0.3:
+        return None, None
+    if column["kind"] == "number":
+        value = float(rng.integers(-8, 9)) / 4
+        return repr(value), value
+    if column["kind"] == "choice":
+        names = {"True": True, "False": False, "1": 1, "2.5": 2.5}
+        k = int(rng.integers(-1 if column["other"] else 0, len(column["choices"])))
+        return str(k), "quite another" if k < 0 else names.get(column["choices"][k], column["choices"][k])
+    moment = pd.Timestamp(2020, 1, int(rng.integers(1, 15)))
+    if column["days"]:
+        return moment.strftime("%Y-%m-%d"), moment
+    moment += pd.Timedelta(int(rng.integers(0, 86400)), "s")
+    return moment.strftime("%Y-%m-%dT%H:%M:%S"), moment.tz_localize("UTC") if column["utc"] else moment
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_trying_a_record_answers_as_predict(browser, tmp_path, conflict):
+    rules = usual_set(conflict)
+    X, y = some_records(200, 7)
+    browser.open(write_html(rules, X, y, tmp_path / "page.html"))
+    columns, records = browser.data["columns"], browser.data["records"]
+    used = [j for j, column in enumerate(columns) if column["used"]]
+    assert {columns[j]["name"] for j in used} == set(X.columns) - {"unused"}
+    rng = np.random.default_rng(0)
+    spoke = set()
+    for _ in range(25):
+        place = int(rng.integers(len(records)))
+        pick = "pick.value = arguments[0]; pick.dispatchEvent(new Event('change'));"
+        browser.run(f"const pick = document.getElementById('pick'); {pick}", place)
+        row = records[place]["row"] - 1
+        told = [browser.run(EDIT, [])]
+        assert_same_answers(rules, X, [row], told)
+        values = {name: [value] for name, value in X.iloc[row].to_dict().items()}
+        edits = []
+        for j in rng.choice(used, 4, replace=False).tolist():
+            text, value = random_edit(columns[j], rng)
+            edits.append([j, text])
+            values[columns[j]["name"]] = [value]
+        values["mixed"] = pd.Series(values["mixed"], dtype=object)
+        values["size"] = pd.array([None if pd.isna(v) else v for v in values["size"]], dtype="Float64")
+        told = [browser.run(EDIT, edits)]
+        assert_same_answers(rules, pd.DataFrame(values), [0], told)
+        spoke.add(told[0][1])
+    assert len(spoke) > 3
+    assert browser.complaints == []
+
+
+def test_the_panel_starts_from_medians_and_shows_who_speaks_and_why(browser, tmp_path):
+    X, y = some_records(201, 7)
+    X["size"] = np.arange(201.0)
+    rules = usual_set("first")
+    browser.open(write_html(rules, X, y, tmp_path / "page.html"))
+    assert browser.find("#field-0").get_property("value") == "100"
+    browser.find("#field-0").clear()
+    browser.find("#field-0").send_keys("0.25")
+    for j, column in enumerate(browser.data["columns"]):
+        if column["name"] == "word":
+            browser.run(EDIT, [[j, str(column["choices"].index("a"))]])
+    assert browser.find("#answer").get_attribute("data-speaker") == "0"
+    assert "Rule 1" in browser.find("#verdict").text or "rule 1" in browser.find("#verdict").text
+    first = browser.find("#reasons .checked.speaks").text
+    assert "speaks" in first
+    assert "here: 0.25" in first
+    marks = browser.run("return [...document.querySelectorAll('.checked.speaks .met')].length")
+    assert marks == 2
+    browser.find("#others summary").click()
+    assert browser.run("return document.querySelectorAll('#others .unmet').length") > 0
+    chances = browser.find("#chances").text
+    assert all(label in chances for label in CLASSES)
+
+
+def test_a_function_as_conflict_leaves_the_panel_out_and_says_why(browser, tmp_path):
+    rules = usual_set(lambda offered: offered[0])
+    browser.open(write_html(rules, *some_records(), tmp_path / "page.html"))
+    assert "function written for this rule set" in browser.find("#no-try").text
+    assert browser.run("return document.getElementById('try-panel')") is None
+    browser.find("tbody.rule .opener").click()
+    assert browser.find("tbody.rule .opener").get_attribute("aria-expanded") == "true"
+    assert browser.complaints == []
+
+
+# ------------------------------------------------------------------------------------------------ the page in a browser
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    X, y = some_records(300, 5)
+    browser.open(write_html(usual_set(), X, y, tmp_path / "page.html", title="A title"))
+    yield browser
+    assert browser.complaints == []
+
+
+def shown_rules(browser):
+    rows = "[...document.querySelectorAll('#rule-table tbody.rule')].filter((row) => !row.hidden)"
+    return [int(number) for number in browser.run(f"return {rows}.map((row) => row.dataset.number)")]
+
+
+def test_it_opens_with_its_title_loads_nothing_and_stands_still(opened):
+    assert opened.driver.title == "A title"
+    assert opened.run("return performance.getEntriesByType('resource').map((entry) => entry.name)") == []
+    shift = """
+    const done = arguments[0];
+    let sum = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value; }))
+      .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done(sum), 200);
+    """
+    assert opened.driver.execute_async_script(shift) < 0.01
+
+
+def test_search_and_filter(opened):
+    opened.find("#search").send_keys("word known")
+    assert shown_rules(opened) == [5]
+    assert "1 of 8 rules" in opened.find("#shown").text
+    opened.find("#search").clear()
+    opened.find("#search").send_keys("no such thing")
+    assert shown_rules(opened) == []
+    assert opened.find("#nothing").is_displayed()
+    opened.find("#search").clear()
+    opened.press("x", "BACKSPACE")
+    rules = usual_set()
+    label = rules[0].label
+    opened.run("only.value = arguments[0]; only.dispatchEvent(new Event('change'))", str(CLASSES.index(label)))
+    assert shown_rules(opened) == [j for j, rule in enumerate(rules, 1) if rule.label == label]
+
+
+@pytest.mark.parametrize("key", ["number", "conditions", "label", "precision", "covered", "speaks"])
+def test_sort_by_any_column(opened, key):
+    facts = opened.data["facts"]["rules"][:8]
+    value = {
+        "number": lambda rule: rule["number"],
+        "conditions": lambda rule: len(rule["conditions"]),
+        "label": lambda rule: rule["label_position"],
+        "precision": lambda rule: -1 if rule["precision"] is None else rule["precision"],
+        "covered": lambda rule: rule["n_covered"],
+        "speaks": lambda rule: rule["n_speaks"],
+    }[key]
+    heading = f"th[data-key={key}]"
+    seen = set()
+    for _ in range(2):
+        opened.find(f"{heading} button").click()
+        direction = opened.find(heading).get_attribute("aria-sort")
+        seen.add(direction)
+        found = [value(facts[number - 1]) for number in shown_rules(opened)]
+        assert found == sorted(found, reverse=direction == "descending")
+        assert opened.run("return document.querySelectorAll('th[aria-sort$=ending]').length") == 1
+    assert seen == {"ascending", "descending"}
+
+
+def test_the_keyboard_alone_opens_a_rule_and_tries_a_record(opened):
+    opened.press("TAB")
+    assert opened.run("return document.activeElement.className") == "skip"
+    for _ in range(30):
+        opened.press("TAB")
+        if opened.run("return document.activeElement.className") == "opener":
+            break
+    outline = "return getComputedStyle(document.activeElement).outlineStyle"
+    assert opened.run(outline) == "solid"
+    opened.press("ENTER")
+    assert opened.run("return document.activeElement.getAttribute('aria-expanded')") == "true"
+    behind = opened.find("#behind-0")
+    assert behind.is_displayed()
+    assert "True label" in behind.text
+    opened.press("TAB", "TAB")
+    record = opened.run("return document.activeElement.textContent")
+    opened.press("ENTER")
+    picked = opened.run("return document.activeElement.selectedOptions[0].textContent")
+    assert picked.startswith(f"record {record}:")
+    opened.run("document.querySelector('tbody.rule .opener').focus()")
+    opened.press("ENTER")
+    assert not behind.is_displayed()
+
+
+def test_an_overlap_leads_to_its_rule_even_if_that_is_filtered_out(opened):
+    opened.find("#search").send_keys("no such thing")
+    link = opened.find("[data-goto]")
+    number = int(link.get_attribute("data-goto")) + 1
+    opened.run("arguments[0].click()", link)
+    assert opened.run("return document.activeElement.getAttribute('aria-label')").startswith(f"Rule {number}:")
+    assert opened.find(f"#behind-{number - 1}").is_displayed()
+
+
+def test_light_and_dark_by_preference_and_by_button_with_enough_contrast(browser, tmp_path):
+    path = write_html(usual_set(), *some_records(), tmp_path / "page.html")
+    pages = []
+    for dark in (False, True):
+        browser.open(path, dark=dark)
+        for _ in range(2):
+            colour = "getComputedStyle(document.documentElement).getPropertyValue"
+            long = "v.length === 4 ? '#' + [...v.slice(1)].map((c) => c + c).join('') : v"
+            names = ["page", "surface", "sunk", "text", "muted", "accent", "right", "wrong"]
+            names += [f"c{k}" for k in range(8)]
+            code = f"return arguments[0].map((n) => {{ const v = {colour}('--' + n).trim(); return {long}; }})"
+            found = dict(zip(names, browser.run(code, names), strict=True))
+            pages.append(found["page"])
+            for ground in ("page", "surface", "sunk"):
+                words = ("text", "muted", "accent", "right", "wrong")
+                assert min(contrast(found[name], found[ground]) for name in words) >= 4.5
+            assert min(contrast(found[f"c{k}"], found["surface"]) for k in range(8)) >= 3
+            browser.find("#theme").click()
+    assert pages[0] == pages[3] != pages[1] == pages[2]
+
+
+HOSTILE = "</script><img src=x onerror=window.pwned=1><!--{{ 7*7 }}\u2028\"'"
+
+
+def hostile_set():
+    X, y = some_records(100, 2)
+    X = X.rename(columns={"word": HOSTILE, "unused": HOSTILE + "2"})
+    X[HOSTILE] = X[HOSTILE].map({"a": HOSTILE, "b": "javascript:pwned=1", "c": "&lt;b&gt;"})
+    X[HOSTILE + "2"] = HOSTILE
+    labels = {"no": HOSTILE, "perhaps": "<script>window.pwned=2</script>", "yes": "yes"}
+    y = np.array([labels[label] for label in y], object)
+    classes = tuple(sorted(labels.values()))
+    rules = (
+        Rule((IsIn(HOSTILE, (HOSTILE, "&lt;b&gt;")), Interval("size", high=1)), HOSTILE, ((HOSTILE, 3), ("yes", 1))),
+        Rule((Equals(HOSTILE, "javascript:pwned=1"),), classes[1], ((classes[1], 3), ("yes", 1))),
+        Rule((Interval("size", low=0),), "yes", (("yes", 4),)),
+    )
+    return RuleSet(rules, classes, HOSTILE, (3, 3, 3), (1, 1, 1)), X, y
+
+
+def test_hostile_names_values_labels_and_titles_are_text(browser, tmp_path):
+    browser.open(write_html(*hostile_set(), tmp_path / "page.html", title=HOSTILE))
+    for opener in browser.driver.find_elements("css selector", ".opener"):
+        opener.click()
+    for j, column in enumerate(browser.data["columns"]):
+        if column["used"] and column["kind"] == "choice":
+            for k in range(len(column["choices"])):
+                browser.run(EDIT, [[j, str(k)]])
+    assert browser.run("return window.pwned") is None
+    assert browser.run("return document.querySelectorAll('img, iframe, object, a[href^=javascript]').length") == 0
+    assert browser.run("return document.scripts.length") == 2
+    visible = browser.find("main").text
+    assert visible.count("</script><img src=x onerror=window.pwned=1><!--{{ 7*7 }}") > 10
+    assert browser.find("#title").text.startswith("</script><img src=x")
+    assert "\u2028" not in (tmp_path / "page.html").read_text("utf8").split('id="data">')[1]
+    assert browser.complaints == []
+
+
+def test_the_policy_stops_what_is_put_in_afterwards(browser, tmp_path):
+    """What would happen if something did slip in: a script without its hash does not run."""
+    path = write_html(usual_set(), *some_records(), tmp_path / "page.html")
+    page = path.read_text("utf8").replace("</main>", "<script>window.pwned = 1</script></main>")
+    path.write_text(page, "utf8")
+    browser.open(path)
+    assert browser.run("return window.pwned") is None
+    assert any("Content Security Policy" in message for message in browser.complaints)
+
+
+@pytest.mark.parametrize("which", ["usual", "hostile", "long", "none"])
+def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, tmp_path, which):
+    X, y = some_records(100, 2)
+    rules = usual_set()
+    if which == "hostile":
+        rules, X, y = hostile_set()
+    if which == "long":
+        name = "extraordinarily" * 8
+        classes = tuple("class " + letter * 60 for letter in "abcdefghijklmnopqrstuvwxyz")
+        y = np.random.default_rng(0).choice(classes, len(X))
+        X = X.rename(columns={"size": name})
+        many = tuple(
+            Rule((Interval(name, low=k / 60 - 1), IsNotIn("word", ("b",))), classes[k % 26]) for k in range(60)
+        )
+        rules = RuleSet(many, classes, classes[0], (1,) * 26, (1,) * 26)
+    if which == "none":
+        rules = RuleSet((), CLASSES, "no", (3, 2, 1), (3, 2, 1))
+    browser.open(write_html(rules, X, y, tmp_path / "page.html"), width=390)
+    for opener in browser.driver.find_elements("css selector", ".opener")[:3]:
+        browser.run("arguments[0].click()", opener)
+    assert browser.run("return document.documentElement.scrollWidth") <= 390
+    browser.print()
+    assert not browser.find("#try").is_displayed()
+    if len(rules):
+        assert not browser.find("#search").is_displayed()
+        assert browser.run("return getComputedStyle(document.querySelector('.rule > tr')).breakInside") == "avoid"
+    assert browser.complaints == []
