@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from diverse_rule_sets import RuleSet, metrics
+from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._boundary import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, whole_file
 from diverse_rule_sets.cli._kinds import as_labels
@@ -113,6 +113,7 @@ def _writer(output: str) -> Any:
 
 def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
     """Return what a rule set does on records with known labels, as a plain dict."""
+    from diverse_rule_sets import metrics
     from diverse_rule_sets.report._summary import summarise
 
     summary = summarise(rule_set, X, y)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +20,7 @@ from diverse_rule_sets.cli._boundary import visible
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
 _WIDEST = 120
+_ENDLESS = 1_000_000
 
 
 def console(file: IO[str] | None = None) -> Console:
@@ -46,6 +47,7 @@ class _Page:
         self._bar = 24 if self._width >= 100 else 16
         self._total = sum(rule_set.class_totals)
         self._number = len(str(len(rule_set.rules) + len(rule_set.backups)))
+        self._label = min(max(len(_label(label)) for label in rule_set.classes), 20)  # so that bars stand in line
         self._blocks = "█░" if "utf" in screen.encoding.lower() else "#."
         styles = (_COLOURS[k % len(_COLOURS)] for k in range(len(rule_set.classes)))
         self._style = dict(zip(rule_set.classes, styles, strict=True))
@@ -53,7 +55,9 @@ class _Page:
     def show(self) -> None:
         """Print head, rules, backups, and what is said of all other records."""
         rules, backups = self._rules.rules, self._rules.backups
-        self._say(Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold"), self._legend())
+        words = "A bar shows the classes of a rule's records; then its precision, its records and their share of all."
+        title = Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold")
+        self._say(title, self._legend(), Text(words, "dim"))
         for j, rule in enumerate(rules, 1):
             self._show_rule(j, rule)
         head, tail = _notes(self._rules)
@@ -87,19 +91,25 @@ class _Page:
         self._screen.print(grid, width=self._width)
         self._screen.print()
 
-    def _body(self, rule: Rule) -> Text:
-        """Return the conditions: on one line if they fit, or else a line each."""
+    def _body(self, rule: Rule) -> RenderableType:
+        """Return the conditions: on one line if they fit, or else a line each, what is wrapped set in."""
         words = [visible(str(condition)) for condition in rule.conditions] or ["anything"]
-        one_line = len(" AND ".join(words)) + 3 <= self._width - self._number - 3
-        text = Text.assemble(("IF ", "bold"), words[0])
-        for condition in words[1:]:
-            text.append(" " if one_line else "\n").append("AND ", "bold").append(condition)
-        return text
+        if len(" AND ".join(words)) + 3 <= self._width - self._number - 3:
+            parts = [
+                Text.assemble((keyword, "bold"), word) for keyword, word in zip(_keywords(" "), words, strict=False)
+            ]
+            return Text(" ").join(parts)
+        grid = Table.grid()
+        grid.add_column(width=4, style="bold")
+        grid.add_column(overflow="fold")
+        for keyword, word in zip(_keywords(""), words, strict=False):
+            grid.add_row(keyword, Text(word))
+        return grid
 
     def _answer(self, rule: Rule) -> Text:
         """Return the label, a bar of the classes among the rule's records, and figures."""
         share = rule.n_covered / self._total if self._total else 0.0
-        label = visible(_label(rule.label))
+        label = f"{visible(_label(rule.label)):<{self._label}}"
         text = Text.assemble(("THEN ", "bold"), (label, f"bold {self._style[rule.label]}"), "  ", self._bar_of(rule))
         return text.append(f"  {rule.precision:.2f} of {rule.n_covered:,} ({share:.1%})", "dim")
 
@@ -133,48 +143,50 @@ def _label(label: Any) -> str:
     return str(Rule((), label)).removeprefix("IF anything THEN ")
 
 
+def _keywords(gap: str) -> Iterator[str]:
+    """Yield IF, and then AND for ever."""
+    return itertools.chain([f"IF{gap}"], itertools.repeat(f"AND{gap}"))
+
+
 def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def show_figures(rows: Iterable[tuple[str, str, str]], file: IO[str] | None = None) -> None:
-    """Print names, figures and remarks in three columns."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "right", "left"):
-        grid.add_column(justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for name, figure, remark in rows:
-        grid.add_row(Text(visible(name)), Text(visible(figure), "bold"), Text(visible(remark), "dim"))
-    screen = console(file)
-    screen.print(Padding(grid, (0, 0, 0, 2)), width=min(screen.width, _WIDEST) if screen.is_terminal else 1000)
+def show_table(
+    rows: Sequence[Sequence[str]], justify: str, head: Sequence[str] = (), file: IO[str] | None = None
+) -> None:
+    """Print a table; ``justify`` has a letter for each column: left, right, or wrapped or cut where it is too long."""
+    table = Table(box=None, show_header=bool(head), header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+    shown = [[Text(visible(cell)) for cell in row] for row in ([head] if head else []) + list(rows)]
+    for k, letter in enumerate(justify):
+        least = None if letter in "wc" else max((row[k].cell_len for row in shown), default=None)  # figures stay whole
+        side: Any = "right" if letter == "r" else "left"
+        overflow: Any = "ellipsis" if letter == "c" else "fold"
+        name = shown[0][k] if head else ""
+        table.add_column(name, justify=side, no_wrap=letter != "w", overflow=overflow, min_width=least)
+    for row in shown[bool(head) :]:
+        table.add_row(*row)
+    _print(Padding(table, (0, 0, 0, 2), expand=False), file)
 
 
-def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], file: IO[str] | None = None) -> None:
-    """Print a table; the last column may wrap, figures stand at the right."""
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
-    for k, name in enumerate(head):
-        wraps = k == len(head) - 1
-        justify: Any = "left" if wraps else "right"
-        table.add_column(Text(visible(name)), justify=justify, no_wrap=not wraps, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    screen = console(file)
-    screen.print(Padding(table, (0, 0, 0, 2)), width=min(screen.width, _WIDEST) if screen.is_terminal else 1000)
-
-
-def say(words: str, file: IO[str] | None = None) -> None:
+def say(words: str, file: IO[str] | None = None, style: str = "") -> None:
     """Print a sentence, wrapped on a terminal and on one line elsewhere."""
-    screen = console(file)
-    screen.print(Text(visible(words)), width=min(screen.width, _WIDEST), soft_wrap=not screen.is_terminal)
+    _print(Text(visible(words), style), file)
 
 
 def show_reason(head: str, reason: str) -> None:
     """Print what a record is, and below it why it gets its label."""
-    screen = console()
-    width = min(screen.width, _WIDEST)
-    screen.print(Text(visible(head), "bold"), width=width, soft_wrap=not screen.is_terminal)
-    body = Text(visible(reason))
-    screen.print(
-        Padding(body, (0, 0, 0, 4)) if screen.is_terminal else Text("    ") + body,
-        width=width,
-        soft_wrap=not screen.is_terminal,
-    )
+    say(head, style="bold")
+    _print(Padding(Text(visible(reason)), (0, 0, 0, 4), expand=False), None)
+
+
+def _print(thing: RenderableType, file: IO[str] | None) -> None:
+    """Print on a terminal as wide as it is; elsewhere lines are as long as they are, without blanks at their ends."""
+    screen = console(file)
+    if screen.is_terminal:
+        screen.print(thing, width=min(screen.width, _WIDEST))
+        return
+    screen.width = _ENDLESS
+    with screen.capture() as captured:
+        screen.print(thing)
+    screen.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))

@@ -8,7 +8,7 @@ from typing import IO, Any
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._answers import evaluation
 from diverse_rule_sets.cli._fitting import Records
-from diverse_rule_sets.cli._screen import say, show_figures, show_table
+from diverse_rule_sets.cli._screen import say, show_table
 
 _WIDEST_CONFUSION = 10  # classes
 
@@ -23,7 +23,7 @@ def tell_held_out(rule_set: RuleSet, outside: Records, n_inside: int, file: IO[s
         f"the rules above are learnt from all {n + n_inside:,}.",
         file,
     )
-    show_figures(_head_figures(facts), file)
+    show_table(_head_figures(facts), "lrw", file=file)
 
 
 def _head_figures(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -47,12 +47,13 @@ def _baseline(facts: Mapping[str, Any]) -> str:
 def tell_evaluation(facts: Mapping[str, Any]) -> None:
     """Print what a rule set does on a table: figures, confusions, and every rule."""
     say(f"On {facts['n_records']:,} records:")
-    show_figures(_head_figures(facts))
+    show_table(_head_figures(facts), "lrw")
     say("")
     _tell_confusions(facts)
     say("")
     say("Each rule on these records (precision and coverage; in training):")
-    show_table(("rule", "precision", "covers", "trained", "covered", "IF ... THEN"), map(_row, facts["rules"]))
+    head = ("rule", "precision", "covers", "trained", "covered", "THEN", "IF")
+    show_table([_row(rule) for rule in facts["rules"]], "rrrrrlc", head)
     default = facts["default"]
     say(f"  otherwise {default['label']}: right for {default['n_right']:,} of {default['n_speaks']:,} records")
 
@@ -62,13 +63,14 @@ def _tell_confusions(facts: Mapping[str, Any]) -> None:
     classes, confusion = facts["classes"], facts["confusion"]
     if len(classes) <= _WIDEST_CONFUSION:
         say("Records by class (lines) and answer (columns):")
-        rows = [(*(f"{n:,}" for n in counts), name) for name, counts in zip(classes, confusion, strict=True)]
-        show_table((*classes, ""), rows)
+        rows = [(name, *(f"{n:,}" for n in counts)) for name, counts in zip(classes, confusion, strict=True)]
+        show_table(rows, "l" + "r" * len(classes), ("", *classes))
         return
     errors = [(n, classes[k], classes[j]) for k, row in enumerate(confusion) for j, n in enumerate(row) if j != k and n]
     say("The commonest errors:")
     worst = sorted(errors, key=lambda error: -error[0])[:10]
-    show_table(("records", "class", "answer"), [(f"{n:,}", label, answer) for n, label, answer in worst])
+    rows = [(f"{n:,}", label, answer) for n, label, answer in worst]
+    show_table(rows, "rlw", ("records", "class", "answer"))
 
 
 def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
@@ -80,7 +82,8 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
         f"{rule['n_covered']:,}",
         _share(trained["precision"]),
         f"{trained['n_covered']:,}",
-        f"{'else ' if rule['backup'] else ''}IF {body} THEN {rule['label']}",
+        rule["label"],
+        f"{'no rule covers it, and ' if rule['backup'] else ''}{body}",
     )
 
 
