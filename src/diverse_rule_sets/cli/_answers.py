@@ -59,7 +59,9 @@ def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
 
 def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str) -> pl.DataFrame:
     """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities."""
-    kept = table.frame if ALL in keep else table.frame.select(table.column(name) for name in dict.fromkeys(keep))
+    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
+    if table.bare:  # an empty cell stays one
+        kept = [column.set(column == "", None) for column in kept]
     X = records_for(rule_set, table)
     some = X.height > 0
     answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
@@ -73,9 +75,9 @@ def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bo
         shares = rule_set.predict_proba(X) if some else np.zeros((0, len(rule_set.classes)))
         new += [pl.Series(f"{prefix}proba_{label}", shares[:, k]) for k, label in enumerate(rule_set.classes)]
     for column in new:
-        if column.name in kept.columns:
+        if column.name in [old.name for old in kept]:
             raise UsageError(f"the table has a column {column.name!r} already; give --prefix, such as --prefix my_")
-    return pl.DataFrame([*kept.get_columns(), *new])
+    return pl.DataFrame([*kept, *new])
 
 
 def write_frame(frame: pl.DataFrame, output: str | None) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -111,7 +112,8 @@ def fit(
     tried = None
     if parts is not None:
         inside, outside = (records.taken(rows) for rows in parts)
-        tried = learnt(inside, parameters, as_in_paper, verbose, "learning from a part")
+        with warnings.catch_warnings(action="ignore"):  # said again when all records are looked at
+            tried = learnt(inside, parameters, as_in_paper, verbose, "learning from a part")
     elif test_size:
         complain("too few records to hold some of each class out: nothing is measured", "warning")
     rule_set = learnt(records, parameters, as_in_paper, verbose, "learning from all")

@@ -7,9 +7,11 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
+
+import typer
 
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 # What scikit-learn says of small tables; the figures are right all the same.
@@ -28,7 +30,7 @@ class UsageError(InputError):
     exit_code = USAGE_ERROR
 
 
-def guarded(app: Callable[..., Any], arguments: list[str]) -> int:
+def guarded(app: typer.Typer, arguments: list[str]) -> int:
     """Run the commands; whatever happens, return an exit code and say at most one line."""
     debug = "--debug" in arguments or bool(os.environ.get("DRS_DEBUG"))
     with warnings.catch_warnings(), _terminable():
@@ -37,20 +39,25 @@ def guarded(app: Callable[..., Any], arguments: list[str]) -> int:
         warnings.filterwarnings("ignore", message=_HUSHED)
         warnings.showwarning = _show_warning
         try:
-            code = app(args=arguments, prog_name="drs", standalone_mode=False)
+            command = typer.main.get_command(app)
+            with command.make_context("drs", arguments) as context:
+                command.invoke(context)
             sys.stdout.flush()
+            return 0
         except BaseException as error:
-            if debug and not isinstance(error, SystemExit):
+            if debug and not isinstance(error, SystemExit | typer.Exit):
                 traceback.print_exc()
-            code = _told(error)
-    return _said_interrupted(code) if isinstance(code, int) else 0
+            return _told(error)
 
 
 def _told(error: BaseException) -> int:
     """Say in one line what went wrong, if that needs saying, and return the exit code."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else DATA_ERROR
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+    if isinstance(error, typer.Exit):
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        sys.stderr.write("drs: interrupted\n")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
         _let_go_of_stdout()
@@ -99,12 +106,6 @@ def _where_help_is(error: BaseException) -> str:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     complain(str(message), "warning")
-
-
-def _said_interrupted(code: int) -> int:
-    if code == INTERRUPTED:
-        sys.stderr.write("drs: interrupted\n")
-    return code
 
 
 def _let_go_of_stdout() -> None:

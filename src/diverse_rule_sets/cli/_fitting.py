@@ -65,7 +65,7 @@ def _check_labels(y: pl.Series, name: str) -> None:
         value = f"{y[0]!r} in all {len(y):,} records" if len(y) else "no value at all"
         raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
     fractions = y.dtype.is_float() and bool((y != y.round()).any())
-    if fractions or n_classes > max(_MANY_CLASSES, len(y) // 2):
+    if fractions or n_classes > _MANY_CLASSES or (len(y) >= _FEW and n_classes > len(y) // 2):
         raise InputError(
             f"{name}: the target {y.name!r} holds {n_classes:,} different values, such as {y[0]!r}; expected a few "
             "classes"

@@ -96,14 +96,13 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
     name = "the standard input" if path == STANDARD else path
     cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"))
     bare = form in ("csv", "tsv")
-    with _opened(path) as file:
+    with _opened(path) as file, _said_of(name):
         if bare:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
-            with _said_of(name, form):
-                frame = _read_text(_decoded(file, reading.get("encoding", "utf-8")), separator, name, only)
+            with _decoded(file, reading.get("encoding", "utf-8")) as lines:
+                frame = _read_text(lines, separator, name, only)
         else:
-            with _said_of(name, form):
-                frame = _BINARY[form](file.read())
+            frame = _read_binary(file.read(), form, name)
             frame = frame.select(column for column in frame.columns if only is None or column in only)
     unknown = set(reading.get("kind", {})) - set(frame.columns)
     if unknown:
@@ -140,7 +139,7 @@ def _unpacked(file: io.BufferedReader) -> BinaryIO:
 
 
 @contextmanager
-def _said_of(name: str, form: str) -> Iterator[None]:
+def _said_of(name: str) -> Iterator[None]:
     """Turn what libraries say of a broken file into one line."""
     try:
         yield
@@ -149,7 +148,12 @@ def _said_of(name: str, form: str) -> Iterator[None]:
     except UnicodeError as error:
         encoding = getattr(error, "encoding", "utf-8")
         raise InputError(f"{name}: is not {encoding} text ({error}); give --encoding, such as latin-1") from None
-    except pl.exceptions.PolarsError as error:
+
+
+def _read_binary(content: bytes, form: str, name: str) -> pl.DataFrame:
+    try:
+        return _BINARY[form](content)
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{name}: cannot be read as {form}: {str(error).splitlines()[0]}") from None
 
 
@@ -166,11 +170,16 @@ def _read_arrow(content: bytes) -> pl.DataFrame:
 _BINARY: dict[str, Callable[[bytes], pl.DataFrame]] = {"parquet": _read_parquet, "arrow": _read_arrow}
 
 
-def _decoded(file: BinaryIO, encoding: str) -> TextIO:
+@contextmanager
+def _decoded(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
     """Open text; a mark of the byte order at its start is no part of the first name."""
     if codecs.lookup(encoding).name == "utf-8":
         encoding = "utf-8-sig"
-    return io.TextIOWrapper(file, encoding, newline="")
+    text = io.TextIOWrapper(file, encoding, newline="")
+    try:
+        yield text
+    finally:
+        text.detach()  # who opened the file closes it
 
 
 def _read_text(file: TextIO, separator: str, name: str, only: Collection[str] | None) -> pl.DataFrame:
