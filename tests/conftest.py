@@ -52,3 +52,17 @@ def mixed():
     frame = pd.DataFrame(table)
     frame["size"] = pd.Categorical(frame["size"], ["S", "M", "L"], ordered=True)
     return frame, y
+
+
+@pytest.fixture
+def drs(capsys):
+    """Run a command; returns its exit code, output and messages."""
+
+    from diverse_rule_sets.cli import main
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run

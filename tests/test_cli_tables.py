@@ -79,6 +79,12 @@ def test_a_pipe(tmp_path, monkeypatch, form):
     assert values(load("-", {} if form == "csv" else {"format": form})) == VALUES
 
 
+def test_kinds_told_of_typed_columns(tmp_path):
+    pl.DataFrame({"zip": [1234, 5], "age": ["37", None], "x": [1, 2]}).write_parquet(tmp_path / "t.parquet")
+    told = load(str(tmp_path / "t.parquet"), {"kind": {"zip": "text", "age": "number"}})
+    assert values(told) == {"zip": ["1234", "5"], "age": [37, None], "x": [1, 2]}
+
+
 def test_latin_1_and_only_some_columns(tmp_path):
     path = written(tmp_path, "größe,b\nä,1\n".encode("latin-1"))
     table = load(path, {"encoding": "latin-1"}, {"größe"})
@@ -86,11 +92,15 @@ def test_latin_1_and_only_some_columns(tmp_path):
 
 
 def test_what_the_user_tells_goes_first(tmp_path):
-    path = written(tmp_path, "code,day,x\n7,31.12.2020,?\n8,01.02.2021,5\n")
+    path = written(tmp_path, "code,day,x\n7,31.12.2020,?\n8,01.02.2021,5\n9,,\n")
     told = load(path, {"kind": {"code": "text"}, "date_format": "%d.%m.%Y", "missing": ("?",)})
     days = [datetime.datetime(2020, 12, 31), datetime.datetime(2021, 2, 1)]
-    assert values(told) == {"code": ["7", "8"], "day": days, "x": [None, 5]}
-    assert values(load(path, {})) == {"code": [7, 8], "day": ["31.12.2020", "01.02.2021"], "x": ["?", "5"]}
+    assert values(told) == {"code": ["7", "8", "9"], "day": [*days, None], "x": [None, 5, None]}
+    assert values(load(path, {})) == {
+        "code": [7, 8, 9],
+        "day": ["31.12.2020", "01.02.2021", None],
+        "x": ["?", "5", None],
+    }
 
 
 @pytest.mark.parametrize(
@@ -189,12 +199,12 @@ def test_what_polars_writes_is_read_back(column):
 def test_cells_read_as_text_are_as_they_were_or_missing(column):
     read = Cells().read(pl.Series("c", column), "text").to_list()
     pairs = zip(read, column, strict=True)
-    assert all(got == cell or (got is None and cell.strip() in Cells().missing) for got, cell in pairs)
+    assert all(got == cell or (got is None and cell.strip() in ("", *Cells().missing)) for got, cell in pairs)
 
 
 @given(st.lists(st.text("0123456789+-.eE naif", max_size=6), min_size=1, max_size=4))
 def test_a_column_of_numbers_is_one_that_python_reads_as_numbers(column):
-    present = [cell.strip() for cell in column if cell.strip() not in Cells().missing]
+    present = [cell.strip() for cell in column if cell.strip() not in ("", *Cells().missing)]
     try:
         floats = [float(cell) for cell in present]
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import polars as pl
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._boundary import InputError, UsageError
-from diverse_rule_sets.cli._files import STANDARD, whole_file
+from diverse_rule_sets.cli._files import STANDARD, whole_file, write_out
 from diverse_rule_sets.cli._kinds import as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 
@@ -86,7 +85,7 @@ def write_frame(frame: pl.DataFrame, output: str | None) -> None:
         for begin in range(0, max(frame.height, 1), _BLOCK):
             buffer = io.BytesIO()
             frame.slice(begin, _BLOCK).write_csv(buffer, include_header=begin == 0)
-            sys.stdout.write(buffer.getvalue().decode("utf8"))
+            write_out(buffer.getvalue())
         return
     write = _writer(output)
     with whole_file(output) as path, path.open("wb") as file:

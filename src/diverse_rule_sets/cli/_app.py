@@ -117,12 +117,12 @@ def fit(
     elif test_size:
         complain("too few records to hold some of each class out: nothing is measured", "warning")
     rule_set = learnt(records, parameters, as_in_paper, verbose, "learning from all")
+    if output is not None:  # first of all: whoever reads the page may go away
+        write_text(rule_set.to_json(), output)
     stream = sys.stderr if output == STANDARD else sys.stdout
     show_rules(rule_set, plain, stream)
     if tried is not None:
         tell_held_out(tried, outside, len(inside.y), stream)
-    if output is not None:
-        write_text(rule_set.to_json(), output)
 
 
 @app.command(epilog=_examples("drs show model.json", "drs show model.json --plain > rules.txt"))

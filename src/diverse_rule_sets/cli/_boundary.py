@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -38,6 +39,8 @@ def guarded(app: typer.Typer, arguments: list[str]) -> int:
         warnings.simplefilter("always", UserWarning)
         warnings.filterwarnings("ignore", message=_HUSHED)
         warnings.showwarning = _show_warning
+        if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal cannot show, it is told in other characters
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             command = typer.main.get_command(app)
             with command.make_context("drs", arguments) as context:

@@ -38,10 +38,17 @@ def _bytes(path: str) -> bytes:
 def write_text(text: str, output: str | None) -> None:
     """Write text to a file, or to the standard output for `-` or none."""
     if output is None or output == STANDARD:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        write_out((text if text.endswith("\n") else text + "\n").encode("utf8"))
         return
     with whole_file(output) as path:
         path.write_text(text, "utf8", newline="\n")
+
+
+def write_out(content: bytes) -> None:
+    """Write to the standard output as it is, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 @contextmanager

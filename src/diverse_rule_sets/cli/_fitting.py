@@ -74,6 +74,8 @@ def _check_labels(y: pl.Series, name: str) -> None:
 
 def _warn_of_names(column: pl.Series) -> None:
     """Warn of a column that names each record, or counts them."""
+    if column.dtype != pl.String and not column.dtype.is_integer():
+        return
     values = column.drop_nulls()
     if len(values) < max(_FEW, len(column) // 2) or values.n_unique() < len(values):
         return

@@ -30,7 +30,7 @@ class Cells:
 
     Parameters
     ----------
-    missing : words that stand for a missing value
+    missing : words that stand for a missing value, besides the empty cell
     date_format : how dates are written, as in `%d.%m.%Y`; None: as ISO 8601 has it
     """
 
@@ -40,7 +40,7 @@ class Cells:
     def present(self, column: pl.Series) -> pl.Series:
         """Return the cells without blanks around them, missing ones as null."""
         trimmed = column.str.strip_chars()
-        return trimmed.set(trimmed.is_in(list(self.missing)), None)
+        return trimmed.set(trimmed.is_in(["", *self.missing]), None)
 
     def guessed(self, column: pl.Series) -> str:
         """Tell by their looks what all the cells of a column are."""

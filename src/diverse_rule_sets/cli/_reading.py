@@ -64,16 +64,18 @@ class Loaded:
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
         """Return a column with its cells read as values of a kind, or of that which they look like."""
-        column = self.column(name)
-        if column.dtype != pl.String or (not self.bare and kind in (None, TEXT)):
+        column, told = self.column(name), self.kinds.get(name)
+        if column.dtype != pl.String:
+            return column.cast(pl.String) if told == TEXT else column
+        if not self.bare and (kind or told or TEXT) == TEXT:
             return column
-        return self.cells.read(column, kind or self.kinds.get(name) or self.cells.guessed(column), values)
+        return self.cells.read(column, kind or told or self.cells.guessed(column), values)
 
     def labels(self, name: str) -> pl.Series:
         """Return a column of labels: whole numbers, booleans or text without blanks around it; null if missing."""
         column = self.column(name)
         if not self.bare:
-            return column
+            return column.fill_nan(None) if column.dtype.is_float() else column
         kind = self.kinds.get(name) or self.cells.guessed(column)
         return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.present(column)
 

@@ -7,7 +7,7 @@ import codecs
 from diverse_rule_sets.cli._options import Option, one_of, pair
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
+MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 KINDS = ("number", "text", "boolean", "date")  # what a user can ask for
 
 
@@ -44,9 +44,7 @@ READING: tuple[Option, ...] = (
     ),
     Option("separator", a_separator, "CHAR", "What parts the cells of a line.", "comma; tab for tsv", panel=_PANEL),
     Option("encoding", an_encoding, "NAME", "How text is written, such as latin-1.", "utf-8", panel=_PANEL),
-    Option(
-        "missing", tuple, "WORD", "A cell that has no value (repeat).", "empty, NA, N/A, NaN, null, None", True, _PANEL
-    ),
+    Option("missing", tuple, "WORD", "A word for no value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
     Option("date_format", str, "FORMAT", "How dates are written, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL),
 )
 # Where there is no model that knows the kinds of columns.
