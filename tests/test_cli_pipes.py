@@ -1,10 +1,12 @@
 """The command line as a process of its own: pipes, signals, files that are whole, imports that are not made."""
 
 import os
+import pty
 import signal
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -21,7 +23,7 @@ ROWS = "age\n" + "".join(f"{k % 90}\n" for k in range(200_000))
 def files(tmp_path):
     (tmp_path / "m.json").write_text(MODEL)
     (tmp_path / "t.csv").write_text(ROWS)
-    labels = "".join(f"{k},{k * k % 31},{'ab'[k % 7 > 3]}\n" for k in range(20_000))
+    labels = "".join(f"{k},{k * k % 31},{'ab'[k * k % 31 > 15]}\n" for k in range(20_000))
     (tmp_path / "fit.csv").write_text("x,z,y\n" + labels)
     return tmp_path
 
@@ -53,6 +55,38 @@ def test_files_may_be_pipes(files):
     assert done.returncode == 0
     assert (files / "got").read_text().count("\n") == 200_001
     assert stat.S_ISFIFO((files / "p.csv").stat().st_mode)
+
+
+def test_a_terminal_sees_a_bar_and_a_pipe_does_not(files):
+    leader, follower = pty.openpty()
+    line = [*COMMAND, "fit", "fit.csv", "-t", "y", "--max-rules", "4", "-o", "out.json"]
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    bar = []
+    with subprocess.Popen(line, cwd=files, stderr=follower, stdout=subprocess.PIPE, text=True, env=terminal) as process:
+        os.close(follower)
+        seen = threading.Thread(target=lambda: bar.append(everything_from(leader)))
+        seen.start()
+        out, _ = process.communicate()
+        seen.join()
+    assert process.returncode == 0
+    assert b"learning from all" in bar[0]
+    assert out.startswith("1. IF ")
+    assert "\x1b" not in out
+    quiet = subprocess.run([*line, "--test-size", "0"], cwd=files, capture_output=True, text=True, check=True)
+    assert quiet.stderr == "drs: warning: column 'x' counts the records, as an id would; leave it out with --drop 'x'\n"
+
+
+def everything_from(leader):
+    """Read a terminal until nobody writes to it any more."""
+    pieces = []
+    try:
+        while piece := os.read(leader, 65536):
+            pieces.append(piece)
+    except OSError:  # how Linux says that the other side is closed
+        return b"".join(pieces)
+    finally:
+        os.close(leader)
+    return b"".join(pieces)
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,9 @@ def fit(
 ) -> None:
     """Learn rules from a table, print them, and write them to a model file.
 
-    A quarter of the records is held out first: rules learnt from the others are measured on it. The rules that are
-    printed and written are then learnt from all records.
+    A quarter of the records is held out first, and rules learnt from the others are measured on it.
+
+    The rules that are printed and written are then learnt from all records.
     """
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
     from diverse_rule_sets.cli._fitting import held_out, learnt, records_of
@@ -158,8 +159,9 @@ def predict(
 ) -> None:
     """Predict: write each record's label and the number of the rule that spoke.
 
-    The number is that of the printed page; it is empty where no rule and no backup spoke. Columns are read as the kinds
-    that they had in training.
+    The number is that of the printed page; it is empty where no rule and no backup spoke.
+
+    Columns are read as the kinds that they had in training.
     """
     from diverse_rule_sets.cli._answers import check_writer, load_for, predictions, write_frame
     from diverse_rule_sets.cli._files import check_output, read_model

@@ -76,7 +76,9 @@ class _Page:
     def _legend(self) -> Text:
         """Return the classes and how many records each has."""
         parts = [
-            Text.assemble((self._blocks[0] * 2, self._style[label]), f"\N{NO-BREAK SPACE}{_label(label)} {total:,}")
+            Text.assemble(
+                (self._blocks[0] * 2, self._style[label]), f"\N{NO-BREAK SPACE}{visible(_label(label))}: {total:,}"
+            )
             for label, total in zip(self._rules.classes, self._rules.class_totals, strict=True)
         ]
         return Text("   ").join(parts)

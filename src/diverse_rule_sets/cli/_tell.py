@@ -24,6 +24,8 @@ def tell_held_out(rule_set: RuleSet, outside: Records, n_inside: int, file: IO[s
         file,
     )
     show_table(_head_figures(facts), "lrw", file=file)
+    if facts["accuracy"] < facts["baseline"]["accuracy"] and rule_set.class_weights is not None:
+        say("Rare classes count as much as common ones here; for plain accuracy give --class-weight none.", file)
 
 
 def _head_figures(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
