@@ -131,6 +131,13 @@ def test_no_records_no_predictions(drs, folder, tmp_path):
     assert drs("evaluate", model, tmp_path / "none.csv", "-t", "y")[0] == 1
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_rules_that_read_no_column(drs, folder, tmp_path, name):
+    model = tmp_path / "m.json"
+    model.write_text(RuleSet((), (0, 1.5), 1.5, (5, 5), (5, 5)).to_json())
+    assert drs("predict", model, folder / name)[1] == "label,rule\n" + 300 * "1.5,\n"
+
+
 def test_a_pipe_at_both_ends(drs, folder, monkeypatch):
     content = (folder / "t.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))

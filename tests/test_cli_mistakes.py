@@ -34,7 +34,7 @@ MISTAKES = [
     ("guess t.csv", 2, "guess"),
     ("show t.csv", 1, "not a rule set"),
     ("show missing.json", 1, "there is no such model file"),
-    ("predict m.json t.csv", 1, "there is no column 'age'"),
+    ("predict m.json t.csv", 1, "there is no column 'age'; its columns are 'x', 'name', 'y'"),
     ("predict m.json bad.csv", 1, "column 'age', record 2: expected a number, got 'abc'"),
     ("predict m.json good.csv -o p.doc", 2, "--output must end in one of .csv"),
     ("predict m.json good.csv --keep label", 2, "give --prefix"),

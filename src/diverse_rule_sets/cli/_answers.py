@@ -65,7 +65,7 @@ def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bo
     some = X.height > 0
     answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
     spoke = rule_set.speakers(X) + 1 if some else np.zeros(0, np.int64)
-    labels = pl.Series(list(rule_set.classes), strict=True)
+    labels = pl.Series(list(rule_set.classes), strict=False)
     new = [
         labels.gather(answers).alias(f"{prefix}label"),
         pl.Series(f"{prefix}rule", spoke).set(pl.Series(spoke == 0), None),

@@ -51,11 +51,15 @@ class Cells:
             return BOOLEAN
         if cells.str.contains(_REAL).all():
             return TEXT if cells.str.contains(_CODE).any() else NUMBER
-        moments = {self.moment(cell) for cell in cells.head(3)}  # few columns get further than this
-        if None in moments:
+        zones = set()
+        for cell in cells:
+            moment = self.moment(cell)
+            if moment is None:
+                return TEXT
+            zones.add(moment.tzinfo is not None)
+        if len(zones) > 1:
             return TEXT
-        zoned = {moment and moment.tzinfo is not None for moment in map(self.moment, cells)}
-        return {frozenset({True}): INSTANT, frozenset({False}): DATE}.get(frozenset(zoned), TEXT)  # type: ignore[arg-type]
+        return INSTANT if zones.pop() else DATE
 
     def moment(self, cell: str) -> datetime.datetime | None:
         """Read a date, with or without a time and a zone; None if it is none."""
@@ -106,12 +110,12 @@ def _booleans(_: Cells, cells: pl.Series) -> pl.Series:
 
 def _dates(zoned: bool) -> Callable[[Cells, pl.Series], pl.Series]:
     def read(how: Cells, cells: pl.Series) -> pl.Series:
-        moments = {cell: how.moment(cell) for cell in cells.drop_nulls().unique()}
-        fitting = [
-            moment if (moment := moments.get(cell)) is not None and (moment.tzinfo is not None) == zoned else None
-            for cell in cells
-        ]
-        return pl.Series(cells.name, fitting, pl.Datetime("us", "UTC" if zoned else None))
+        fitting = {}
+        for cell in cells.drop_nulls().unique():
+            moment = how.moment(cell)
+            if moment is not None and (moment.tzinfo is not None) == zoned:
+                fitting[cell] = moment
+        return pl.Series(cells.name, [fitting.get(cell) for cell in cells], pl.Datetime("us", "UTC" if zoned else None))
 
     return read
 

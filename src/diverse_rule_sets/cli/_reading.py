@@ -43,7 +43,8 @@ class Loaded:
 
     Parameters
     ----------
-    frame : the columns
+    frame : the columns that were asked for
+    names : the names of all columns
     name : what the file is called in messages
     bare : all cells are text that is still to be read
     cells : how they are read
@@ -51,6 +52,7 @@ class Loaded:
     """
 
     frame: pl.DataFrame
+    names: list[str]
     name: str
     bare: bool
     cells: Cells
@@ -59,7 +61,7 @@ class Loaded:
     def column(self, name: str) -> pl.Series:
         """Return a column as it is in the file; an error says which there are."""
         if name not in self.frame.columns:
-            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_there(self.frame.columns)}")
+            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_there(self.names)}")
         return self.frame[name]
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
@@ -102,14 +104,20 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
         if bare:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
             with _decoded(file, reading.get("encoding", "utf-8")) as lines:
-                frame = _read_text(lines, separator, name, only)
+                frame, names = _read_text(lines, separator, name, only)
         else:
             frame = _read_binary(file.read(), form, name)
-            frame = frame.select(column for column in frame.columns if only is None or column in only)
-    unknown = set(reading.get("kind", {})) - set(frame.columns)
+            names = frame.columns
+            frame = frame.select(names[j] for j in _wanted(names, only))
+    unknown = set(reading.get("kind", {})) - set(names)
     if unknown:
-        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_there(frame.columns)}")
-    return Loaded(frame, name, bare, cells, reading.get("kind", {}))
+        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_there(names)}")
+    return Loaded(frame, names, name, bare, cells, reading.get("kind", {}))
+
+
+def _wanted(names: list[str], only: Collection[str] | None) -> list[int]:
+    """Return the positions of the columns asked for; of the first if there are none, so that records can be counted."""
+    return [j for j, name in enumerate(names) if only is None or name in only] or [0]
 
 
 def _format_of(path: str) -> str:
@@ -184,20 +192,20 @@ def _decoded(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         text.detach()  # who opened the file closes it
 
 
-def _read_text(file: TextIO, separator: str, name: str, only: Collection[str] | None) -> pl.DataFrame:
-    """Read lines of cells; all stay text."""
+def _read_text(file: TextIO, separator: str, name: str, only: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
+    """Read lines of cells, all of which stay text; returns the columns asked for, and the names of all."""
     reader = csv.reader(file, delimiter=separator, strict=True)
     rows = _rows(reader, name)
     header = next(rows, None)
     if header is None:
         raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
     names = _names(header, name)
-    wanted = [j for j, column in enumerate(names) if only is None or column in only]
+    wanted = _wanted(names, only)
     blocks = [pl.DataFrame({names[j]: [] for j in wanted}, dict.fromkeys((names[j] for j in wanted), pl.String))]
     while block := list(itertools.islice(rows, _ROWS_AT_ONCE)):
         columns = list(zip(*block, strict=True))
         blocks.append(pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in wanted]))
-    return pl.concat(blocks, rechunk=True)
+    return pl.concat(blocks, rechunk=True), names
 
 
 def _rows(reader: Any, name: str) -> Iterator[list[str]]:

@@ -76,9 +76,7 @@ class _Page:
     def _legend(self) -> Text:
         """Return the classes and how many records each has."""
         parts = [
-            Text.assemble(
-                (self._blocks[0] * 2, self._style[label]), f"\N{NO-BREAK SPACE}{visible(_label(label))}: {total:,}"
-            )
+            Text.assemble((self._blocks[0] * 2, self._style[label]), f"\N{NO-BREAK SPACE}{_label(label)}: {total:,}")
             for label, total in zip(self._rules.classes, self._rules.class_totals, strict=True)
         ]
         return Text("   ").join(parts)
@@ -111,7 +109,7 @@ class _Page:
     def _answer(self, rule: Rule) -> Text:
         """Return the label, a bar of the classes among the rule's records, and figures."""
         share = rule.n_covered / self._total if self._total else 0.0
-        label = f"{visible(_label(rule.label)):<{self._label}}"
+        label = f"{_label(rule.label):<{self._label}}"
         text = Text.assemble(("THEN ", "bold"), (label, f"bold {self._style[rule.label]}"), "  ", self._bar_of(rule))
         return text.append(f"  {rule.precision:.2f} of {rule.n_covered:,} ({share:.1%})", "dim")
 
@@ -142,7 +140,7 @@ def _notes(rule_set: RuleSet) -> tuple[list[str], list[str]]:
 
 def _label(label: Any) -> str:
     """Return a label as rules print it."""
-    return str(Rule((), label)).removeprefix("IF anything THEN ")
+    return visible(str(Rule((), label)).removeprefix("IF anything THEN "))
 
 
 def _keywords(gap: str) -> Iterator[str]:
