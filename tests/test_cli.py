@@ -14,8 +14,14 @@ from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
 from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, metrics
+from diverse_rule_sets.classifier import DEFAULTS
 from diverse_rule_sets.cli._app import app
+from diverse_rule_sets.cli._boundary import UsageError
 from diverse_rule_sets.cli._options import PARAMETERS, directions
+from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.estimator import BINNINGS, CONDITIONS
+from diverse_rule_sets.samplers import MEASURES
+from diverse_rule_sets.search import LAMBDA_MODES
 from tests.conftest import make_mixed
 
 QUICK = ("--max-rules", "6", "--n-candidates", "4")
@@ -54,6 +60,26 @@ def test_the_options_are_the_parameters_of_the_classifier():
     parameters = inspect.signature(DiverseRuleSetClassifier).parameters
     defaults = {name: p.default for name, p in parameters.items() if name != "verbose"}  # a flag of its own
     assert {option.name: option.default for option in PARAMETERS} == defaults | {"random_state": 0}
+
+
+WORDS = {
+    "conditions": CONDITIONS,
+    "binning": BINNINGS,
+    "conflict": CONFLICTS,
+    "measure": MEASURES,
+    "diversity": LAMBDA_MODES,
+    "default": DEFAULTS,
+}
+
+
+@pytest.mark.parametrize("option", [o for o in PARAMETERS if o.name in WORDS], ids=lambda option: option.name)
+def test_the_words_of_an_option_are_those_that_the_classifier_takes(option):
+    for word in WORDS[option.name]:
+        assert option.value([word] if option.many else word) == word
+        assert word in option.help
+    if option.name != "default":  # which may be any label
+        with pytest.raises(UsageError, match=f"{option.flag} must be one of"):
+            option.value(["nonsense"] if option.many else "nonsense")
 
 
 @pytest.mark.parametrize(

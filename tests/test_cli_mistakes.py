@@ -1,6 +1,15 @@
 """What one can do wrong on the command line: one line on the error stream, an exit code, and no file."""
 
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from diverse_rule_sets.cli import main
 
 TABLE = "x,name,y\n" + "".join(f"{k},n{k},{'ab'[k % 2]}\n" for k in range(30))
 MISTAKES = [
@@ -87,3 +96,39 @@ def test_the_details_of_an_error_are_there_for_those_who_ask(drs, monkeypatch):
     assert "Traceback" not in drs("show", "missing.json")[2]
     monkeypatch.setenv("DRS_DEBUG", "1")
     assert "Traceback" in drs("show", "missing.json")[2]
+
+
+CELLS = st.sampled_from(
+    ["age", "37", "-1e400", "inf", "2020-01-01", '"', ",", "\n", "\r", "\t", " ", "\0", "é", "true", "[b]"]
+)
+
+
+@given(st.one_of(st.binary(max_size=60), st.lists(CELLS, max_size=25).map(lambda parts: "".join(parts).encode())))
+@example(b"age\n\xf0\x28\x8c\x28")
+@example(b"\x1f\x8b\x08\x00garbage")
+@example(b"age\n" + b'"' + b"x" * 200_000)
+def test_no_file_is_too_broken_for_one_line(content):
+    """Any bytes are predicted, or refused in one line that is no surprise to the program itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, table = Path(folder, "m.json"), Path(folder, "t.csv")
+        model.write_text(MODEL)
+        table.write_bytes(content)
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf8"), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(["predict", str(model), str(table)])
+    errors = [line for line in err.getvalue().splitlines() if not line.startswith("drs: warning: ")]
+    assert code == len(errors)
+    assert all(line.startswith("drs: error: ") and "DRS_DEBUG" not in line for line in errors)
+    assert all(line.isprintable() for line in errors)
+
+
+@given(st.binary(max_size=200).map(lambda junk: MODEL.encode()[: len(junk) * 3] + junk))
+def test_no_model_is_too_broken_for_one_line(content):
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder, "m.json")
+        model.write_bytes(content)
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err):
+            assert main(["show", str(model)]) == 1
+    assert err.getvalue().count("\n") == 1
+    assert "DRS_DEBUG" not in err.getvalue()

@@ -1,7 +1,8 @@
 """The options that stand for the classifier's parameters: one table, from which the command line is made.
 
 An option that is not given is not passed on, so that the classifier's own defaults count; those named here are for the
-help, and a test compares them. A new parameter is a new row.
+help, and a test compares them. A new parameter is a new row: ``list`` reads one that takes words as they are, several
+times, ``directions`` one that says which way a column may go.
 """
 
 from __future__ import annotations
@@ -216,11 +217,6 @@ def directions(given: list[str]) -> dict[Any, str]:
     return found
 
 
-def as_given(given: list[str]) -> list[str]:
-    """Take a list of words as it is."""
-    return list(given)
-
-
 _SIZE, _LOOK, _SEARCH, _RUN = "How many rules", "What rules look like", "How rules are found", "How it runs"
 
 PARAMETERS: tuple[Option, ...] = (
@@ -295,5 +291,5 @@ PARAMETERS: tuple[Option, ...] = (
     Option("random_state", or_none(a_whole_number), "N|none", "Seed of the rules and the split.", 0, panel=_RUN),
     Option("n_jobs", or_none(a_whole_number), "N|none", "Threads; -1 for all.", None, panel=_RUN),
 )
-# Parameters whose names and labels become those of the table once it is read.
+# Parameters whose labels become those of the table once it is read.
 OF_LABELS = ("class_weight", "default")
