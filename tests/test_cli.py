@@ -227,6 +227,18 @@ def test_evaluate_agrees_with_scikit_learn(drs, folder, frame):
     assert all(" AND ".join(map(str, rule.conditions)) in out for rule in rules)
 
 
+def test_a_table_is_as_wide_as_the_terminal_and_keeps_its_figures(drs, folder, monkeypatch):
+    arguments = ("evaluate", folder / "model.json", folder / "t.csv", "-t", "y")
+    figures = re.findall(r"^ +\d+ +[\d.]+ +\d+ +[\d.]+ +\d+", drs(*arguments)[1], re.MULTILINE)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", drs(*arguments)[1])
+    assert max(map(len, bare.splitlines())) <= 60
+    assert "…" in bare
+    assert len(figures) > 4
+    assert all(" ".join(line.split()) in " ".join(bare.split()) for line in figures)
+
+
 def test_explain_says_why(drs, folder, frame):
     rules = rules_in(folder / "model.json")
     code, out, _ = drs("explain", folder / "model.json", folder / "t.csv")

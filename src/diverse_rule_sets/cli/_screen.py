@@ -76,7 +76,7 @@ class _Page:
     def _legend(self) -> Text:
         """Return the classes and how many records each has."""
         parts = [
-            Text.assemble((self._blocks[0] * 2, self._style[label]), f"\N{NO-BREAK SPACE}{_label(label)}: {total:,}")
+            Text.assemble((self._blocks[0] * 2, self._style[label]), f" {_label(label)}: {total:,}")
             for label, total in zip(self._rules.classes, self._rules.class_totals, strict=True)
         ]
         return Text("   ").join(parts)
@@ -155,18 +155,31 @@ def _count(n: int, noun: str) -> str:
 def show_table(
     rows: Sequence[Sequence[str]], justify: str, head: Sequence[str] = (), file: IO[str] | None = None
 ) -> None:
-    """Print a table; ``justify`` has a letter for each column: left, right, or wrapped or cut where it is too long."""
+    """Print a table; ``justify`` has a letter for each column: left, right, or wrapped where it is too long.
+
+    Where nothing is wrapped, the longest cells are cut until the table fits the terminal: text, that is, not figures.
+    """
     table = Table(box=None, show_header=bool(head), header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
     shown = [[Text(visible(cell)) for cell in row] for row in ([head] if head else []) + list(rows)]
+    screen = console(file)
+    if "w" not in justify and screen.is_terminal:
+        _cut(shown, min(screen.width, _WIDEST) - 2)
     for k, letter in enumerate(justify):
-        least = None if letter in "wc" else max((row[k].cell_len for row in shown), default=None)  # figures stay whole
         side: Any = "right" if letter == "r" else "left"
-        overflow: Any = "ellipsis" if letter == "c" else "fold"
-        name = shown[0][k] if head else ""
-        table.add_column(name, justify=side, no_wrap=letter != "w", overflow=overflow, min_width=least)
+        table.add_column(shown[0][k] if head else "", justify=side, no_wrap=letter != "w", overflow="fold")
     for row in shown[bool(head) :]:
         table.add_row(*row)
     _print(Padding(table, (0, 0, 0, 2), expand=False), file)
+
+
+def _cut(rows: list[list[Text]], width: int) -> None:
+    """Shorten cells to one length, the largest at which all columns fit."""
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    room = width - 2 * len(widths)
+    length = max((n for n in range(4, max(widths) + 1) if sum(min(n, w) for w in widths) <= room), default=4)
+    for row in rows:
+        for cell in row:
+            cell.truncate(length, overflow="ellipsis")
 
 
 def say(words: str, file: IO[str] | None = None, style: str = "") -> None:

@@ -55,7 +55,7 @@ def tell_evaluation(facts: Mapping[str, Any]) -> None:
     say("")
     say("Each rule on these records (precision and coverage; in training):")
     head = ("rule", "precision", "covers", "trained", "covered", "THEN", "IF")
-    show_table([_row(rule) for rule in facts["rules"]], "rrrrrlc", head)
+    show_table([_row(rule) for rule in facts["rules"]], "rrrrrll", head)
     default = facts["default"]
     say(f"  otherwise {default['label']}: right for {default['n_right']:,} of {default['n_speaks']:,} records")
 
