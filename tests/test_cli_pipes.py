@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from diverse_rule_sets import Rule, RuleSet
+from diverse_rule_sets import Rule, RuleSet, __version__
 from diverse_rule_sets.cli._boundary import InputError
 from diverse_rule_sets.cli._files import whole_file, write_text
 
@@ -153,7 +153,7 @@ def test_help_waits_for_no_large_package():
         "main(['fit', '--help']); main(['--version'])\n"
         "print([name for name in ('numpy', 'polars', 'sklearn', 'numba', 'pandas') if name in sys.modules])\n"
     )
-    assert said.endswith("drs 0.1.0\n[]\n")
+    assert said.endswith(f"drs {__version__}\n[]\n")
 
 
 def test_prediction_waits_for_no_scikit_learn(files):

@@ -27,8 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Examples
     --------
     >>> from diverse_rule_sets.cli import main
-    >>> main(["--version"])
-    drs 0.1.0
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    drs ...
     0
     """
     if not all(map(_is_there, ("typer", "rich", "polars"))):
