@@ -60,3 +60,17 @@ def browser():
 
     with chromium() as opened:
         yield opened
+
+
+@pytest.fixture
+def drs(capsys):
+    """Run a command; returns its exit code, output and messages."""
+
+    from diverse_rule_sets.cli import main
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run

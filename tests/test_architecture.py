@@ -62,9 +62,25 @@ def test_every_room_is_on_the_architecture_page_and_no_other():
 
 def test_the_public_names():
     assert diverse_rule_sets.__all__ == sorted(diverse_rule_sets.__all__)
-    public = {name for name in vars(diverse_rule_sets) if not name.startswith("_")}
+    imported = {"TYPE_CHECKING", "Any", "import_module"}
+    public = {name for name in dir(diverse_rule_sets) if not name.startswith("_")} - imported
     rooms = {room(path) for path in FILES}
     assert public - rooms == set(diverse_rule_sets.__all__) - {"baselines", "metrics", "report"}
+    for name in diverse_rule_sets.__all__:
+        assert getattr(diverse_rule_sets, name).__name__.split(".")[-1] == name
+    with pytest.raises(AttributeError, match="no attribute 'Rules'"):
+        diverse_rule_sets.Rules  # noqa: B018
+
+
+def test_a_rule_set_predicts_without_scikit_learn():
+    said = run(
+        "import sys, polars; from diverse_rule_sets import Rule, RuleSet;"
+        "rule = Rule.parse('IF age <= 37 THEN good');"
+        "rules = RuleSet((rule,), ('bad', 'good'), 'bad', (5, 5), (5, 1));"
+        "print(RuleSet.from_json(rules.to_json()).predict(polars.DataFrame({'age': [20, 50]})));"
+        "print([name for name in ('sklearn', 'scipy', 'joblib', 'numba') if name in sys.modules])"
+    )
+    assert said.splitlines() == ["['good' 'bad']", "[]"]
 
 
 def run(code):

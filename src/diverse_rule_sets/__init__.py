@@ -1,11 +1,19 @@
-"""Diverse rule sets: a classifier that one can read."""
+"""Diverse rule sets: a classifier that one can read.
 
-from diverse_rule_sets import baselines, metrics, report
-from diverse_rule_sets.classifier import DiverseRuleSetClassifier
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.path import DiversityPath, diversity_path
-from diverse_rule_sets.rules import Rule, RuleSet
-from diverse_rule_sets.samplers import sample_rules
+A name is imported on first use: a rule set that only predicts, and a command that only prints its help, need not wait
+for scikit-learn.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diverse_rule_sets import baselines, metrics, report
+    from diverse_rule_sets.classifier import DiverseRuleSetClassifier
+    from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+    from diverse_rule_sets.path import DiversityPath, diversity_path
+    from diverse_rule_sets.rules import Rule, RuleSet
+    from diverse_rule_sets.samplers import sample_rules
 
 __version__ = "0.1.0"
 
@@ -26,3 +34,26 @@ __all__ = [
     "report",
     "sample_rules",
 ]
+
+_ROOMS = {
+    "classifier": ("DiverseRuleSetClassifier",),
+    "conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
+    "path": ("DiversityPath", "diversity_path"),
+    "rules": ("Rule", "RuleSet"),
+    "samplers": ("sample_rules",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or one of the public rooms, where it is first asked for."""
+    if name in ("baselines", "metrics", "report"):
+        return import_module(f"{__name__}.{name}")
+    for room, names in _ROOMS.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{room}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,153 @@
+"""What the commands that use a model do: predict, evaluate, explain."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from diverse_rule_sets import RuleSet
+from diverse_rule_sets.cli._boundary import InputError, UsageError
+from diverse_rule_sets.cli._files import STANDARD, whole_file, write_out
+from diverse_rule_sets.cli._kinds import as_labels
+from diverse_rule_sets.cli._reading import Loaded, load
+
+ALL = "all"
+_BLOCK = 100_000  # records written to a pipe in one go
+
+
+def names_read(rule_set: RuleSet) -> list[str]:
+    """Return the columns that the rules read."""
+    for name in rule_set.columns:
+        if not isinstance(name, str):
+            raise InputError(f"the rules read a column called {name!r} ({type(name).__name__}), which no file can have")
+    return [str(name) for name in rule_set.columns]
+
+
+def load_for(rule_set: RuleSet, path: str, reading: Mapping[str, Any], also: Sequence[str] = ()) -> Loaded:
+    """Read the columns of a table that the rules need, and some more."""
+    return load(path, reading, None if ALL in also else {*names_read(rule_set), *also})
+
+
+def records_for(rule_set: RuleSet, table: Loaded) -> pl.DataFrame:
+    """Return the columns that the rules read, as values of the kinds that they had in training."""
+    named: dict[Any, list[Any]] = {}
+    for rule in rule_set.rules + rule_set.backups:
+        for condition in rule.conditions:
+            values = getattr(condition, "values", None) or (getattr(condition, "value", None),)
+            named.setdefault(condition.column, []).extend(values)
+    columns = [table.read(name, rule_set.kind(name) or None, tuple(named[name])) for name in names_read(rule_set)]
+    if not columns:  # rules without a condition: any column will do
+        columns = [pl.Series("x", np.zeros(table.frame.height))]
+    return pl.DataFrame(columns)
+
+
+def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
+    """Return the labels of a table's records, each one of the model's classes."""
+    labels = as_labels(table.labels(target), rule_set.classes)
+    if not labels:
+        raise InputError(f"{table.name}: the table has no records")
+    gone = sum(label is None for label in labels)
+    if gone:
+        raise InputError(f"{table.name}: {gone:,} of {len(labels):,} records have no value in the target {target!r}")
+    return labels
+
+
+def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str) -> pl.DataFrame:
+    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities."""
+    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
+    if table.bare:  # an empty cell stays one
+        kept = [column.set(column == "", None) for column in kept]
+    X = records_for(rule_set, table)
+    some = X.height > 0
+    answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
+    spoke = rule_set.speakers(X) + 1 if some else np.zeros(0, np.int64)
+    labels = pl.Series(list(rule_set.classes), strict=False)
+    new = [
+        labels.gather(answers).alias(f"{prefix}label"),
+        pl.Series(f"{prefix}rule", spoke).set(pl.Series(spoke == 0), None),
+    ]
+    if proba:
+        shares = rule_set.predict_proba(X) if some else np.zeros((0, len(rule_set.classes)))
+        new += [pl.Series(f"{prefix}proba_{label}", shares[:, k]) for k, label in enumerate(rule_set.classes)]
+    for column in new:
+        if column.name in [old.name for old in kept]:
+            raise UsageError(f"the table has a column {column.name!r} already; give --prefix, such as --prefix my_")
+    return pl.DataFrame([*kept, *new])
+
+
+def write_frame(frame: pl.DataFrame, output: str | None) -> None:
+    """Write a frame as CSV, TSV, Parquet or Arrow by the end of the name; CSV for the standard output."""
+    if output is None or output == STANDARD:
+        for begin in range(0, max(frame.height, 1), _BLOCK):
+            buffer = io.BytesIO()
+            frame.slice(begin, _BLOCK).write_csv(buffer, include_header=begin == 0)
+            write_out(buffer.getvalue())
+        return
+    write = _writer(output)
+    with whole_file(output) as path, path.open("wb") as file:
+        write(frame, file)
+
+
+def check_writer(output: str | None) -> None:
+    """Refuse a name whose end does not tell a format, before any work is done."""
+    if output is not None and output != STANDARD:
+        _writer(output)
+
+
+def _writer(output: str) -> Any:
+    ending = output.lower().rpartition(".")[2]
+    writers = {
+        "csv": pl.DataFrame.write_csv,
+        "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+        "parquet": pl.DataFrame.write_parquet,
+        "arrow": pl.DataFrame.write_ipc,
+        "feather": pl.DataFrame.write_ipc,
+    }
+    if ending not in writers:
+        raise UsageError(f"--output must end in one of {', '.join('.' + name for name in writers)}, got {output!r}")
+    return writers[ending]
+
+
+def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
+    """Return what a rule set does on records with known labels, as a plain dict."""
+    from diverse_rule_sets import metrics
+    from diverse_rule_sets.report._summary import summarise
+
+    summary = summarise(rule_set, X, y)
+    facts = summary.facts()
+    likely = rule_set.predict_proba(X)[np.arange(len(y)), summary.codes]
+    n = facts["n_records"]
+    return facts | {
+        "log_loss": float(-np.log(np.maximum(likely, 1e-15)).mean()),
+        "baseline": {"label": facts["classes"][int(np.argmax(facts["class_totals"]))]}
+        | {"accuracy": max(facts["class_totals"]) / n},
+        "mean_conditions": metrics.mean_conditions(rule_set),
+        "overlap_share": facts["n_overlap"] / n,
+        "uncovered_share": 1 - facts["n_covered"] / n,
+    }
+
+
+def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """Say for some records, counted from 1, what the rule that speaks looks at, and why they get their label."""
+    for row in rows:
+        if not 1 <= row <= X.height:
+            raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
+    chosen = X[[row - 1 for row in rows]]
+    if not chosen.height:
+        return
+    rules = rule_set.rules + rule_set.backups
+    looked_at = [[str(c.column) for c in rule.conditions] for rule in rules] + [chosen.columns]
+    spoke = rule_set.speakers(chosen).tolist()
+    records = chosen.iter_rows(named=True)
+    for row, record, j, reason in zip(rows, records, spoke, _why(rule_set, chosen), strict=True):
+        told = (f"{name} = {'missing' if record[name] is None else record[name]}" for name in looked_at[j])
+        yield f"record {row}: {', '.join(told)}", reason
+
+
+def _why(rule_set: RuleSet, X: pl.DataFrame) -> list[str]:
+    """Say for each record in words why it gets its label. The one place that asks the rules for words."""
+    return rule_set.reasons(X)

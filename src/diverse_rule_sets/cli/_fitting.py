@@ -1,0 +1,131 @@
+"""What `drs fit` does: a table to records and labels, figures of held-out records, then rules from all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet
+from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
+from diverse_rule_sets.cli._kinds import as_labels
+from diverse_rule_sets.cli._options import OF_LABELS
+from diverse_rule_sets.cli._progress import watched
+from diverse_rule_sets.cli._reading import Loaded
+
+_FEW = 20  # records: with fewer, all different says nothing
+_MANY_CLASSES = 1000
+
+
+@dataclass(frozen=True)
+class Records:
+    """The columns that rules may read, and a label for each record."""
+
+    X: pl.DataFrame
+    y: pl.Series
+
+    def taken(self, rows: NDArray[np.int64]) -> Records:
+        """Return some of the records."""
+        return Records(self.X[rows], self.y[rows])
+
+
+def records_of(table: Loaded, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
+    """Part a table into records and labels, and say what looks wrong with them."""
+    for name in (target, *drop):
+        table.column(name)
+    if target in drop:
+        raise UsageError(f"--drop names the target, {target!r}")
+    names = [name for name in table.frame.columns if name != target and name not in drop]
+    if not names:
+        raise InputError(f"{table.name}: besides the target {target!r} no column is left to make rules of")
+    if table.frame.is_empty():
+        raise InputError(f"{table.name}: the table has no records, only the names of its columns")
+    X, y = pl.DataFrame([table.read(name) for name in names]), table.labels(target)
+    if y.null_count():
+        if not drop_unlabelled:
+            raise InputError(
+                f"{table.name}: {y.null_count():,} of {len(y):,} records have no value in the target {target!r}; "
+                "leave them out with --drop-unlabelled"
+            )
+        X, y = X.filter(y.is_not_null()), y.drop_nulls()
+    _check_labels(y, table.name)
+    for name in names:
+        _warn_of_names(X[name])
+    return Records(X, y)
+
+
+def _check_labels(y: pl.Series, name: str) -> None:
+    """Refuse a target that holds no classes."""
+    n_classes = y.n_unique()
+    if n_classes < 2:
+        value = f"{y[0]!r} in all {len(y):,} records" if len(y) else "no value at all"
+        raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
+    fractions = y.dtype.is_float() and bool((y != y.round()).any())
+    if fractions or n_classes > _MANY_CLASSES or (len(y) >= _FEW and n_classes > len(y) // 2):
+        raise InputError(
+            f"{name}: the target {y.name!r} holds {n_classes:,} different values, such as {y[0]!r}; expected a few "
+            "classes"
+        )
+
+
+def _warn_of_names(column: pl.Series) -> None:
+    """Warn of a column that names each record, or counts them."""
+    if column.dtype != pl.String and not column.dtype.is_integer():
+        return
+    values = column.drop_nulls()
+    if len(values) < max(_FEW, len(column) // 2) or values.n_unique() < len(values):
+        return
+    counts = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
+    if column.dtype == pl.String or counts:
+        what = "counts the records" if counts else "has a different text for each record"
+        complain(f"column {column.name!r} {what}, as an id would; leave it out with --drop {column.name!r}", "warning")
+
+
+def with_labels_of(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any]:
+    """Return the parameters with labels as the table has them: `1` on the command line is the number 1 there."""
+    classes = y.unique().to_list()
+    found = dict(parameters)
+    for name in OF_LABELS:
+        value = found.get(name)
+        if isinstance(value, str):
+            found[name] = as_labels(pl.Series([value]), classes)[0]
+        elif isinstance(value, dict):
+            found[name] = dict(zip(as_labels(pl.Series(list(value)), classes), value.values(), strict=True))
+    return found
+
+
+def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, what: str) -> RuleSet:
+    """Learn a rule set, with something to look at meanwhile."""
+    make = DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
+    chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
+    try:
+        with watched(what, verbose) as level:
+            return make(**chosen, verbose=level).fit(records.X, records.y).rule_set_
+    except (ValueError, TypeError) as error:
+        name = str(error).split(" ", 1)[0].split("[", 1)[0]
+        if name in parameters:  # it is the option that is wrong, not the table
+            raise UsageError(str(error).replace(name, "--" + name.replace("_", "-"), 1)) from error
+        raise
+
+
+def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return which records to learn from and which to measure on, classes in proportion; None if there are too few.
+
+    The only record of a class is for learning.
+    """
+    from sklearn.model_selection import train_test_split
+
+    counts = y.value_counts(name="n of this label")
+    lonely = counts.filter(pl.col("n of this label") < 2)[y.name].to_list()
+    alone = y.is_in(lonely).to_numpy() if lonely else np.zeros(len(y), np.bool_)
+    rest = np.flatnonzero(~alone)
+    labels = y.gather(rest).to_numpy()
+    try:
+        inside, outside = train_test_split(rest, test_size=share, random_state=seed, stratify=labels)
+    except ValueError:  # fewer records held out than there are classes, or none to learn from
+        return None
+    return np.sort(np.concatenate([inside, np.flatnonzero(alone)])), np.sort(outside)

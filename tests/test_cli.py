@@ -1,0 +1,354 @@
+"""The command line: every command against what the same calls in Python say, and one line for every mistake."""
+
+import inspect
+import io
+import json
+import re
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss
+from sklearn.model_selection import train_test_split
+from typer.testing import CliRunner
+
+from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, metrics
+from diverse_rule_sets.classifier import DEFAULTS
+from diverse_rule_sets.cli._app import app
+from diverse_rule_sets.cli._boundary import UsageError
+from diverse_rule_sets.cli._options import PARAMETERS, directions
+from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.estimator import BINNINGS, CONDITIONS
+from diverse_rule_sets.samplers import MEASURES
+from diverse_rule_sets.search import LAMBDA_MODES
+from tests.conftest import make_mixed
+
+QUICK = ("--max-rules", "6", "--n-candidates", "4")
+COMMANDS = ("fit", "show", "predict", "evaluate", "explain", "report", "export")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with one table in every format, and a model that was fitted in Python."""
+    path = tmp_path_factory.mktemp("cli")
+    table, y = make_mixed(300)
+    frame = pl.DataFrame({**table, "y": y.tolist()})
+    frame.write_csv(path / "t.csv", datetime_format="%F %T")
+    frame.write_csv(path / "t.tsv", separator="\t", datetime_format="%F %T")
+    frame.write_parquet(path / "t.parquet")
+    frame.write_ipc(path / "t.arrow")
+    (path / "model.json").write_text(fitted(frame).rule_set_.to_json(), "utf8")
+    return path
+
+
+def fitted(frame):
+    clf = DiverseRuleSetClassifier(max_rules=6, n_candidates=4, random_state=0)
+    return clf.fit(frame.drop("y"), frame["y"])
+
+
+@pytest.fixture
+def frame(folder):
+    return pl.read_parquet(folder / "t.parquet")
+
+
+def rules_in(path):
+    return RuleSet.from_json(path.read_text("utf8"))
+
+
+def test_the_options_are_the_parameters_of_the_classifier():
+    parameters = inspect.signature(DiverseRuleSetClassifier).parameters
+    defaults = {name: p.default for name, p in parameters.items() if name != "verbose"}  # a flag of its own
+    assert {option.name: option.default for option in PARAMETERS} == defaults | {"random_state": 0}
+
+
+WORDS = {
+    "conditions": CONDITIONS,
+    "binning": BINNINGS,
+    "conflict": CONFLICTS,
+    "measure": MEASURES,
+    "diversity": LAMBDA_MODES,
+    "default": DEFAULTS,
+}
+
+
+@pytest.mark.parametrize("option", [o for o in PARAMETERS if o.name in WORDS], ids=lambda option: option.name)
+def test_the_words_of_an_option_are_those_that_the_classifier_takes(option):
+    for word in WORDS[option.name]:
+        assert option.value([word] if option.many else word) == word
+        assert word in option.help
+    if option.name != "default":  # which may be any label
+        with pytest.raises(UsageError, match=f"{option.flag} must be one of"):
+            option.value(["nonsense"] if option.many else "nonsense")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--max-conditions none", {"max_conditions": None}),
+        ("--max-conditions 3", {"max_conditions": 3}),
+        ("--diversity 0.5", {"diversity": 0.5}),
+        ("--diversity none", {"diversity": "none"}),
+        ("--class-weight none", {"class_weight": None}),
+        ("--class-weight good=2 --class-weight a=b=1", {"class_weight": {"good": 2.0, "a=b": 1.0}}),
+        ("--binning quantile", {"binning": "quantile"}),
+        ("--binning age=25,60.5 --binning x=uniform", {"binning": {"age": [25, 60.5], "x": "uniform"}}),
+        ("--no-refine --negation", {"refine": False, "negation": True}),
+        ("--smoothing none --random-state none", {"smoothing": None, "random_state": None}),
+        ("--n-jobs -1 --default good", {"n_jobs": -1, "default": "good"}),
+    ],
+)
+def test_options_become_parameters(drs, folder, monkeypatch, words, expected):
+    given = {}
+    original = DiverseRuleSetClassifier.__init__
+
+    def spy(self, **parameters):
+        given.update(parameters)
+        original(self)
+
+    monkeypatch.setattr(DiverseRuleSetClassifier, "__init__", spy)
+    drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, *words.split())
+    assert given == {"random_state": 0, "verbose": 0} | expected
+
+
+def test_directions_are_read():
+    read = directions(["age=increasing", "age:good=decreasing", "a:b:c=increasing"])
+    assert read == {"age": "increasing", ("age", "good"): "decreasing", ("a:b", "c"): "increasing"}
+    with pytest.raises(ValueError, match="column=increasing"):
+        directions(["age=up"])
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow"])
+def test_the_same_table_in_any_format_gives_the_rules_that_python_gives(drs, folder, frame, tmp_path, name):
+    code, _, err = drs("fit", folder / name, "-t", "y", "-o", tmp_path / "m.json", "--test-size", 0, *QUICK)
+    assert (code, err) == (0, "")
+    assert (tmp_path / "m.json").read_text("utf8") == fitted(frame).rule_set_.to_json()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow"])
+def test_predictions_are_those_of_python(drs, folder, frame, tmp_path, name):
+    clf = fitted(frame)
+    out = tmp_path / "p.parquet"
+    arguments = ("--proba", "--keep", "y", "--keep", "sex", "-o", out)
+    assert drs("predict", folder / "model.json", folder / name, *arguments) == (0, "", "")
+    got = pl.read_parquet(out)
+    assert got.columns == ["y", "sex", "label", "rule", "proba_bad", "proba_good"]
+    assert got["label"].to_list() == clf.predict(frame).tolist()
+    assert got["rule"].to_list() == clf.explain(frame)["rule"].to_list()
+    assert np.array_equal(got.select("proba_bad", "proba_good").to_numpy(), clf.predict_proba(frame))
+
+
+def test_predictions_on_the_standard_output_and_in_files_are_the_same(drs, folder, tmp_path):
+    code, out, err = drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].startswith((folder / "t.csv").read_text("utf8").splitlines()[1])
+    for output in ("p.csv", "p.tsv", "p.arrow"):
+        drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all", "-o", tmp_path / output)
+    assert (tmp_path / "p.csv").read_text("utf8") == out
+    assert (tmp_path / "p.tsv").read_text("utf8").count("\t") >= out.count("\n") * 8
+    assert pl.read_ipc(tmp_path / "p.arrow").height == out.count("\n") - 1
+
+
+def test_no_records_no_predictions(drs, folder, tmp_path):
+    (tmp_path / "none.csv").write_text((folder / "t.csv").read_text("utf8").splitlines()[0], "utf8")
+    model = folder / "model.json"
+    code, out, _ = drs("predict", model, tmp_path / "none.csv", "--proba", "--prefix", "my_")
+    assert (code, out) == (0, "my_label,my_rule,my_proba_bad,my_proba_good\n")
+    assert drs("evaluate", model, tmp_path / "none.csv", "-t", "y")[0] == 1
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_rules_that_read_no_column(drs, folder, tmp_path, name):
+    model = tmp_path / "m.json"
+    model.write_text(RuleSet((), (0, 1.5), 1.5, (5, 5), (5, 5)).to_json())
+    assert drs("predict", model, folder / name)[1] == "label,rule\n" + 300 * "1.5,\n"
+
+
+def test_a_pipe_at_both_ends(drs, folder, monkeypatch):
+    content = (folder / "t.csv").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    code, out, err = drs("fit", "-", "-t", "y", "-o", "-", *QUICK)
+    assert code == 0
+    assert RuleSet.from_json(out) == rules_in(folder / "model.json")
+    assert "OTHERWISE" in err
+    assert "held out" in err
+
+
+def test_held_out_figures_are_those_of_rules_that_have_not_seen_the_records(drs, folder, frame):
+    code, out, _ = drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0.4, *QUICK)
+    inside, outside = train_test_split(np.arange(300), test_size=0.4, stratify=frame["y"].to_numpy(), random_state=0)
+    clf = fitted(frame[np.sort(inside)])
+    truth, said = frame["y"].to_numpy()[np.sort(outside)], clf.predict(frame[np.sort(outside)])
+    rest = frame[np.sort(outside)]
+    expected = {
+        "accuracy": f"{accuracy_score(truth, said):.3f}",
+        "balanced accuracy": f"{balanced_accuracy_score(truth, said):.3f}",
+        "log loss": f"{log_loss(truth, clf.predict_proba(rest)):.3f}",
+        "rules": f"{len(clf.rule_set_)}",
+        "conditions": f"{metrics.mean_conditions(clf.rule_set_):.1f}",
+        "overlap": f"{metrics.overlap_share(clf.rule_set_, rest):.1%}",
+        "uncovered": f"{1 - metrics.coverage(clf.rule_set_, rest):.1%}",
+    }
+    assert code == 0
+    assert "Measured on 120 records held out" in out
+    assert {name: re.search(rf"^  {name} +(\S+)", out, re.MULTILINE)[1] for name in expected} == expected
+    majority = max((truth == "good").mean(), (truth == "bad").mean())
+    assert f": {majority:.3f}" in out
+
+
+def test_a_class_of_one_record_is_learnt_from(drs, tmp_path):
+    rows = [f"{k},{'a' if k < 20 else 'b'}" for k in range(40)] + ["99,c"]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y", *rows]))
+    code, out, _ = drs("fit", tmp_path / "t.csv", "-t", "y", "--min-support", 1)
+    assert code == 0
+    assert "Measured on 10 records held out" in out
+    (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    code, out, err = drs("fit", tmp_path / "few.csv", "-t", "y")
+    assert (code, "Measured" in out) == (0, False)
+    assert "too few records" in err
+
+
+def test_evaluate_agrees_with_scikit_learn(drs, folder, frame):
+    arguments = ("evaluate", folder / "model.json", folder / "t.csv", "-t", "y")
+    facts = json.loads(drs(*arguments, "--json")[1])
+    rules = rules_in(folder / "model.json")
+    truth, said = frame["y"].to_numpy(), rules.predict(frame)
+    assert facts["accuracy"] == accuracy_score(truth, said)
+    assert facts["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, said))
+    assert facts["log_loss"] == pytest.approx(log_loss(truth, rules.predict_proba(frame)))
+    assert facts["confusion"] == confusion_matrix(truth, said).tolist()
+    assert facts["overlap_share"] == metrics.overlap_share(rules, frame)
+    for told, rule in zip(facts["rules"], rules, strict=False):
+        covered = rule.covers(frame)
+        assert told["n_covered"] == covered.sum()
+        assert told["precision"] == pytest.approx((truth[covered] == rule.label).mean())
+    _, out, _ = drs(*arguments)
+    assert f"{accuracy_score(truth, said):.3f}" in out
+    assert all(" AND ".join(map(str, rule.conditions)) in out for rule in rules)
+
+
+def test_a_table_is_as_wide_as_the_terminal_and_keeps_its_figures(drs, folder, monkeypatch):
+    arguments = ("evaluate", folder / "model.json", folder / "t.csv", "-t", "y")
+    figures = re.findall(r"^ +\d+ +[\d.]+ +\d+ +[\d.]+ +\d+", drs(*arguments)[1], re.MULTILINE)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", drs(*arguments)[1])
+    assert max(map(len, bare.splitlines())) <= 60
+    assert "…" in bare
+    assert len(figures) > 4
+    assert all(" ".join(line.split()) in " ".join(bare.split()) for line in figures)
+
+
+def test_explain_says_why(drs, folder, frame):
+    rules = rules_in(folder / "model.json")
+    code, out, _ = drs("explain", folder / "model.json", folder / "t.csv")
+    assert code == 0
+    assert [line.strip() for line in out.splitlines()[1::2]] == rules.reasons(frame)
+    code, out, _ = drs("explain", folder / "model.json", folder / "t.csv", "--row", 17, "--row", 3)
+    heads = out.splitlines()[::2]
+    assert [head.split(":")[0] for head in heads] == ["record 17", "record 3"]
+    assert drs("explain", folder / "model.json", folder / "t.csv", "--row", 301)[0] == 2
+
+
+def test_show_prints_the_page(drs, folder):
+    page = str(rules_in(folder / "model.json")) + "\n"
+    assert drs("show", folder / "model.json") == (0, page, "")
+
+
+def test_show_on_a_terminal_tells_the_same_rules(drs, folder, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    _, out, _ = drs("show", folder / "model.json")
+    assert re.search(r"\x1b\[([0-9]+;)*3[0-7]m", out)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert max(map(len, bare.splitlines())) <= 60
+    words = " ".join(bare.split())
+    for rule in rules_in(folder / "model.json").rules:
+        assert all(str(condition) in words for condition in rule.conditions)
+        assert f"{rule.precision:.2f} of {rule.n_covered:,}" in words
+    assert drs("show", folder / "model.json", "--plain")[1] == str(rules_in(folder / "model.json")) + "\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[([0-9]+;)*(3[0-7]|9[0-7])m", drs("show", folder / "model.json")[1])
+
+
+def test_what_a_table_says_is_never_markup(drs, tmp_path, monkeypatch):
+    """Neither rich's markup nor the terminal's own codes in names and values are acted on."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    nasty = ["[link=http://x.y]a[/link]", "\x1b[31mred\x07", "[bold]b[/]", "\u202eevil"]
+    rows = [f'"{nasty[k % 4]}",{k % 7},"{"[blink]yes" if k % 4 < 2 else nasty[1]}"' for k in range(80)]
+    (tmp_path / "t.csv").write_text("\n".join(["[red]name[/red]\x1b[2J,x,y", *rows]), "utf8")
+    model = tmp_path / "m.json"
+    seen = "".join(drs("fit", tmp_path / "t.csv", "-t", "y", "-o", model)[1:])
+    seen += "".join("".join(drs(command, model)[1:]) for command in ("show",))
+    seen += "".join(drs("evaluate", model, tmp_path / "t.csv", "-t", "y")[1:])
+    seen += "".join(drs("explain", model, tmp_path / "t.csv")[1:])
+    seen += "".join(drs("evaluate", model, tmp_path / "t.csv", "-t", "\x1b[2J")[1:])
+    assert "[blink]yes" in seen
+    assert "[link=http://x.y]a[/link]" in seen
+    assert not set(re.sub(r"\x1b\[[0-9;]*m", "", seen)) & set("\x1b\x07\u202e")
+    assert not {"\x1b[5m", "\x1b[31mred"} & set(re.findall(r"\x1b\[5m|\x1b\[31mred", seen))
+
+
+def test_exports_hand_over_to_the_rules(drs, folder, tmp_path, monkeypatch):
+    def told(form):
+        return lambda self, **arguments: f"{form} {sorted(arguments.items())}"
+
+    for form in ("sql", "pmml", "python"):
+        monkeypatch.setattr(RuleSet, f"to_{form}", told(form), raising=False)
+    model = folder / "model.json"
+    assert drs("export", model, "--to", "json")[1] == model.read_text("utf8")
+    sql = drs("export", model, "--to", "sql", "--dialect", "duckdb", "--table", "people")[1]
+    assert sql == "sql [('dialect', 'duckdb'), ('table', 'people')]\n"
+    assert drs("export", model, "--to", "python", "--kind", "polars", "-o", tmp_path / "a.py") == (0, "", "")
+    assert (tmp_path / "a.py").read_text() == "python [('kind', 'polars')]"
+    assert drs("export", model, "--to", "pmml")[1] == "pmml []\n"
+    assert drs("export", model, "--to", "pmml", "--dialect", "duckdb")[0] == 2
+    assert drs("export", model, "--to", "java")[0] == 2
+
+
+def test_report_is_written_whole_or_not_at_all(drs, folder, tmp_path, monkeypatch):
+    import diverse_rule_sets.report as report
+
+    def write_html(rule_set, X, y, path):
+        path.write_text(f"{len(rule_set)} {X.height} {len(y)}")
+        if y[0] == "good" and broken:
+            raise ValueError("half a page")
+
+    monkeypatch.setattr(report, "write_html", write_html, raising=False)
+    arguments = ("report", folder / "model.json", folder / "t.csv", "-t", "y", "-o", tmp_path / "r.html")
+    broken = False
+    assert drs(*arguments) == (0, "", "")
+    before = (tmp_path / "r.html").read_text()
+    assert before == f"{len(rules_in(folder / 'model.json'))} 300 300"
+    broken = True
+    truth = pl.read_parquet(folder / "t.parquet")["y"][0]
+    assert drs(*arguments)[0] == (1 if truth == "good" else 0)
+    assert (tmp_path / "r.html").read_text() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_by_example(command):
+    said = CliRunner().invoke(app, [command, "--help"]).output
+    assert said.count(f"drs {command} ") >= 3 - (command in ("report", "export"))
+
+
+def test_the_overview(drs):
+    code, out, _ = drs()
+    assert code == 0
+    assert all(f" {command} " in out for command in COMMANDS)
+    assert drs("--version")[1].startswith("drs ")
+
+
+def test_labels_that_are_numbers_stay_numbers(drs, tmp_path):
+    rows = "".join(f"{k},{int(k > 20)}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("x,y\n" + rows)
+    model = tmp_path / "m.json"
+    weights = ("--class-weight", "0=1", "--class-weight", "1=3", "--default", "1")
+    assert drs("fit", tmp_path / "t.csv", "-t", "y", "-o", model, *weights)[0] == 0
+    assert rules_in(model).classes == (0, 1)
+    assert rules_in(model).default == 1
+    light, heavy = rules_in(model).class_weights
+    assert heavy == pytest.approx(3 * light)
+    facts = json.loads(drs("evaluate", model, tmp_path / "t.csv", "-t", "y", "--json")[1])
+    assert facts["accuracy"] == 1

@@ -1,0 +1,134 @@
+"""What one can do wrong on the command line: one line on the error stream, an exit code, and no file."""
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from diverse_rule_sets.cli import main
+
+TABLE = "x,name,y\n" + "".join(f"{k},n{k},{'ab'[k % 2]}\n" for k in range(30))
+MISTAKES = [
+    ("fit missing.csv -t y", 1, "missing.csv: No such file"),
+    ("fit t.csv -t z", 1, "there is no column 'z'; its columns are 'x', 'name', 'y'"),
+    ("fit t.csv -t y --drop z", 1, "there is no column 'z'"),
+    ("fit t.csv -t y --drop y", 2, "--drop names the target"),
+    ("fit t.csv -t y --drop x --drop name", 1, "no column is left"),
+    ("fit gaps.csv -t y", 1, "2 of 4 records have no value in the target 'y'; leave them out with --drop-unlabelled"),
+    ("fit one.csv -t y", 1, "the target 'y' has 'a' in all 2 records"),
+    ("fit head.csv -t y", 1, "no records"),
+    ("fit t.csv -t name", 1, "the target 'name' holds 30 different values"),
+    ("fit real.csv -t y", 1, "the target 'y' holds 3 different values, such as 0.5"),
+    ("fit t.csv -t y --separator ;", 1, "give --separator ','"),
+    ("fit t.csv -t y --separator ;;", 2, "--separator must be one character, or tab, got ';;'"),
+    ("fit t.csv -t y --encoding klingon", 2, "--encoding must be an encoding"),
+    ("fit t.csv -t y --kind x=colour", 2, "--kind must be column=kind"),
+    ("fit t.csv -t y --format xml", 2, "--format must be one of csv"),
+    ("fit t.csv -t y --max-rules many", 2, "--max-rules must be a whole number, got 'many'"),
+    ("fit t.csv -t y --max-overlap 7", 2, "--max-overlap must be a number at least 0 and at most 1"),
+    ("fit t.csv -t y --class-weight heavy", 2, "--class-weight must be balanced, none, or label=weight"),
+    ("fit t.csv -t y --class-weight c=2", 2, "--class-weight names the label 'c'"),
+    ("fit t.csv -t y --default c", 2, "--default must be"),
+    ("fit t.csv -t y --binning x=a,b", 2, "--binning must be"),
+    ("fit t.csv -t y --conflict war", 2, "--conflict must be one of"),
+    ("fit t.csv -t y --test-size 3", 2, "test-size"),
+    ("fit t.csv -t y -o nowhere/m.json", 1, "there is no folder"),
+    ("fit t.csv -t y -o .", 1, "got a folder"),
+    ("fit t.csv", 2, "--target"),
+    ("fit", 2, "TABLE"),
+    ("guess t.csv", 2, "guess"),
+    ("show t.csv", 1, "not a rule set"),
+    ("show missing.json", 1, "there is no such model file"),
+    ("predict m.json t.csv", 1, "there is no column 'age'; its columns are 'x', 'name', 'y'"),
+    ("predict m.json bad.csv", 1, "column 'age', record 2: expected a number, got 'abc'"),
+    ("predict m.json good.csv -o p.doc", 2, "--output must end in one of .csv"),
+    ("predict m.json good.csv --keep label", 2, "give --prefix"),
+    ("predict m.json good.csv --keep id", 1, "there is no column 'id'"),
+    ("evaluate m.json good.csv -t label", 1, "labels that the rule set does not know: maybe"),
+    ("export m.json --to java", 2, "--to must be one of"),
+]
+MODEL = """{"format": "diverse-rule-sets", "version": 1, "classes": ["bad", "good"], "class_totals": [5, 5],
+ "class_weights": null, "smoothing": null, "conflict": "precision", "default": "bad", "uncovered_counts": [5, 1],
+ "columns": [{"name": "age", "kind": "number"}],
+ "rules": [{"if": [{"column": "age", "<=": 37}], "then": "good", "class_counts": [0, 4]}], "backups": []}"""
+FILES = {
+    "t.csv": TABLE,
+    "gaps.csv": "x,y\n1,a\n2,\n3,NA\n4,b\n",
+    "one.csv": "x,y\n1,a\n2,a\n",
+    "head.csv": "x,y\n",
+    "real.csv": "x,y\n1,0.5\n2,1.5\n3,2\n",
+    "bad.csv": "age\n37\nabc\n",
+    "good.csv": "age,label\n37,maybe\n40,good\n",
+    "m.json": MODEL,
+}
+
+
+@pytest.mark.parametrize(("line", "code", "words"), MISTAKES, ids=[line for line, *_ in MISTAKES])
+def test_a_mistake_is_one_line(drs, tmp_path, monkeypatch, line, code, words):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    got, out, err = drs(*line.split())
+    errors = [said for said in err.splitlines() if not said.startswith("drs: warning: ")]
+    assert (got, out, len(errors)) == (code, "", 1), err
+    assert errors[0].startswith("drs: error: ")
+    assert words in errors[0]
+    assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+
+
+def test_what_can_be_mended_is_said_how(drs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    _, _, err = drs("fit", "t.csv", "-t", "y")
+    assert "column 'name' has a different text for each record, as an id would; leave it out with --drop 'name'" in err
+    assert "column 'x' counts the records" in err
+    code, out, _ = drs("fit", "gaps.csv", "-t", "y", "--drop-unlabelled", "--test-size", 0)
+    assert code == 0
+    assert "of 2 records" in out
+
+
+def test_the_details_of_an_error_are_there_for_those_who_ask(drs, monkeypatch):
+    assert "Traceback" not in drs("show", "missing.json")[2]
+    monkeypatch.setenv("DRS_DEBUG", "1")
+    assert "Traceback" in drs("show", "missing.json")[2]
+
+
+CELLS = st.sampled_from(
+    ["age", "37", "-1e400", "inf", "2020-01-01", '"', ",", "\n", "\r", "\t", " ", "\0", "é", "true", "[b]"]
+)
+
+
+@given(st.one_of(st.binary(max_size=60), st.lists(CELLS, max_size=25).map(lambda parts: "".join(parts).encode())))
+@example(b"age\n\xf0\x28\x8c\x28")
+@example(b"\x1f\x8b\x08\x00garbage")
+@example(b"age\n" + b'"' + b"x" * 200_000)
+def test_no_file_is_too_broken_for_one_line(content):
+    """Any bytes are predicted, or refused in one line that is no surprise to the program itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, table = Path(folder, "m.json"), Path(folder, "t.csv")
+        model.write_text(MODEL)
+        table.write_bytes(content)
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf8"), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(["predict", str(model), str(table)])
+    errors = [line for line in err.getvalue().splitlines() if not line.startswith("drs: warning: ")]
+    assert code == len(errors)
+    assert all(line.startswith("drs: error: ") and "DRS_DEBUG" not in line for line in errors)
+    assert all(line.isprintable() for line in errors)
+
+
+@given(st.binary(max_size=200).map(lambda junk: MODEL.encode()[: len(junk) * 3] + junk))
+def test_no_model_is_too_broken_for_one_line(content):
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder, "m.json")
+        model.write_bytes(content)
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err):
+            assert main(["show", str(model)]) == 1
+    assert err.getvalue().count("\n") == 1
+    assert "DRS_DEBUG" not in err.getvalue()

@@ -1,0 +1,182 @@
+"""The command line as a process of its own: pipes, signals, files that are whole, imports that are not made."""
+
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from diverse_rule_sets import Rule, RuleSet, __version__
+from diverse_rule_sets.cli._boundary import InputError
+from diverse_rule_sets.cli._files import whole_file, write_text
+
+COMMAND = [sys.executable, "-m", "diverse_rule_sets.cli"]
+MODEL = RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1)).to_json()
+ROWS = "age\n" + "".join(f"{k % 90}\n" for k in range(200_000))
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "m.json").write_text(MODEL)
+    (tmp_path / "t.csv").write_text(ROWS)
+    labels = "".join(f"{k},{k * k % 31},{'ab'[k * k % 31 > 15]}\n" for k in range(20_000))
+    (tmp_path / "fit.csv").write_text("x,z,y\n" + labels)
+    return tmp_path
+
+
+def shell(line, folder):
+    line = line.replace("drs ", " ".join(COMMAND) + " ")
+    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_reader_of_a_pipe_may_go_away(files):
+    done = shell("cat t.csv | drs predict m.json - | head -n 2; echo ${PIPESTATUS[1]}", files)
+    assert (done.stdout, done.stderr) == ("label,rule\ngood,1\n141\n", "")
+
+
+def test_exit_codes_and_one_line(files):
+    assert shell("drs show m.json", files).returncode == 0
+    for line, code in (("drs show t.csv", 1), ("drs shew m.json", 2)):
+        done = shell(line, files)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+        assert done.stderr.startswith("drs: error: ")
+
+
+def test_files_may_be_pipes(files):
+    done = shell("drs predict <(cat m.json) <(head -n 3 t.csv) --format csv -o /dev/stdout --keep age", files)
+    assert done.returncode == 2  # the name /dev/stdout tells no format
+    done = shell("drs predict - t.csv -o - < m.json | wc -l", files)
+    assert done.stdout == "200001\n"
+    done = shell("mkfifo p.csv; cat p.csv > got & drs predict m.json t.csv -o p.csv; wait", files)
+    assert done.returncode == 0
+    assert (files / "got").read_text().count("\n") == 200_001
+    assert stat.S_ISFIFO((files / "p.csv").stat().st_mode)
+
+
+def test_a_terminal_sees_a_bar_and_a_pipe_does_not(files):
+    leader, follower = pty.openpty()
+    line = [*COMMAND, "fit", "fit.csv", "-t", "y", "--max-rules", "4", "-o", "out.json"]
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    bar = []
+    with subprocess.Popen(line, cwd=files, stderr=follower, stdout=subprocess.PIPE, text=True, env=terminal) as process:
+        os.close(follower)
+        seen = threading.Thread(target=lambda: bar.append(everything_from(leader)))
+        seen.start()
+        out, _ = process.communicate()
+        seen.join()
+    assert process.returncode == 0
+    assert b"learning from all" in bar[0]
+    assert out.startswith("1. IF ")
+    assert "\x1b" not in out
+    quiet = subprocess.run([*line, "--test-size", "0"], cwd=files, capture_output=True, text=True, check=True)
+    assert quiet.stderr == "drs: warning: column 'x' counts the records, as an id would; leave it out with --drop 'x'\n"
+
+
+def everything_from(leader):
+    """Read a terminal until nobody writes to it any more."""
+    pieces = []
+    try:
+        while piece := os.read(leader, 65536):
+            pieces.append(piece)
+    except OSError:  # how Linux says that the other side is closed
+        return b"".join(pieces)
+    finally:
+        os.close(leader)
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"), [(signal.SIGINT, 130, "drs: interrupted\n"), (signal.SIGTERM, 143, "")]
+)
+def test_a_stopped_fit_leaves_nothing_behind(files, number, code, words):
+    (files / "out.json").write_text("the old model")
+    before = {path.name for path in files.iterdir()}
+    line = [*COMMAND, "fit", "fit.csv", "-t", "y", "-v", "-o", "out.json"]
+    with subprocess.Popen(line, cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for said in process.stderr:
+            if said.startswith("learning from"):
+                break
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (code, "")
+    assert err.endswith(words)
+    assert "Traceback" not in err
+    assert (files / "out.json").read_text() == "the old model"
+    assert {path.name for path in files.iterdir()} == before
+
+
+def test_a_killed_writer_leaves_the_old_file(tmp_path):
+    (tmp_path / "out.csv").write_text("old")
+    code = (
+        "import os, signal; from diverse_rule_sets.cli._files import whole_file\n"
+        f"with whole_file({str(tmp_path / 'out.csv')!r}) as path:\n"
+        "    path.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "out.csv").read_text() == "old"
+
+
+def test_a_whole_file_has_the_rights_of_the_old_one_and_keeps_links(tmp_path):
+    target, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_text("new", str(link))
+    assert (target.read_text(), link.is_symlink()) == ("new", True)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    mask = os.umask(0o022)
+    try:
+        write_text("x", str(tmp_path / "fresh.txt"))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "fresh.txt").stat().st_mode) == 0o644
+    with pytest.raises(TypeError, match="must be str"), whole_file(str(target)) as path:
+        path.write_text(5)
+    assert target.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh.txt", "link.txt", "real.txt"]
+    with pytest.raises(InputError, match="there is no folder"), whole_file(str(tmp_path / "no" / "x")):
+        pass
+
+
+def said_by(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_help_waits_for_no_large_package():
+    said = said_by(
+        "import sys; from diverse_rule_sets.cli import main\n"
+        "main(['fit', '--help']); main(['--version'])\n"
+        "print([name for name in ('numpy', 'polars', 'sklearn', 'numba', 'pandas') if name in sys.modules])\n"
+    )
+    assert said.endswith(f"drs {__version__}\n[]\n")
+
+
+def test_prediction_waits_for_no_scikit_learn(files):
+    said = said_by(
+        "import sys; from diverse_rule_sets.cli import main\n"
+        f"main(['predict', {str(files / 'm.json')!r}, {str(files / 't.csv')!r}, '-o', {str(files / 'p.csv')!r}])\n"
+        "print([name for name in ('sklearn', 'numba', 'pandas') if name in sys.modules])\n"
+    )
+    assert said == "[]\n"
+
+
+@pytest.mark.parametrize("absent", ["typer", "rich", "polars"])
+def test_without_the_extra_one_line_says_what_to_install(absent):
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {absent!r}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "from diverse_rule_sets.cli import main\n"
+        "sys.exit(main(['--version']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "drs: error: the command line needs an extra: pip install 'diverse-rule-sets[cli]'\n"
