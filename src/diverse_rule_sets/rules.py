@@ -426,6 +426,7 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     one_line = f"IF {' AND '.join(map(str, rule.conditions)) or 'anything'}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     figures = f"precision {rule.precision:.2f}, covers {rule.n_covered:,} of {total:,} records"
+    figures = figures if rule.n_covered else f"covers none of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{_tally(rule.class_counts)})"
 
 
