@@ -27,6 +27,7 @@ from diverse_rule_sets import (
     grow,
 )
 from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.backups import find_backups
 from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import Scale
 from diverse_rule_sets.refine import Refiner
@@ -476,6 +477,34 @@ def test_splits_keep_to_what_is_asked(label, required):
     assert n_splits > 0
     assert broken[True] == 0
     assert broken[False] > 0
+
+
+def test_shortening_leaves_an_item_of_a_required_column():
+    """Item 1 holds wherever item 0 does, and is left out unless its column is required."""
+    items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
+    scale = Scale(backend.class_totals, np.ones(2), 1.0, 0.0)
+    for required, kept in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
+        steering = Steering((), np.arange(3), required)
+        assert Refiner(backend, np.arange(3), scale, Limits(5), 0.0, steering).shortened((0, 1)) == kept
+
+
+@pytest.mark.parametrize("required", [(), (2,)])
+def test_backups_may_be_what_they_are(required):
+    """The label of a backup is known only once those before it have taken their records."""
+    broken = {True: 0, False: 0}
+    for seed, guarded in itertools.product(range(60), broken):
+        rng = np.random.default_rng(seed)
+        items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
+        backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 3)
+        scale, columns = Scale(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
+        steering = Steering((), columns, required, rng.random((3, 10)) < 0.2)
+        bodies = [tuple(sorted({2, *rng.choice(10, 3).tolist()})) for _ in range(5)]
+        asked = steering if guarded else FREE
+        found = find_backups(backend, columns, scale, bodies, backend.nothing, Limits(9), 15, asked)
+        broken[guarded] += sum(not steering.allows(backup.body, backup.label) for backup in found)
+    assert broken[True] == 0
+    assert broken[False] > 50
 
 
 # --- in items ----------------------------------------------------------------------------------------------------
