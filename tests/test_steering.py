@@ -223,7 +223,13 @@ def test_rules_may_be_given_in_words(monkeypatch):
 
 @pytest.mark.parametrize(
     ("labels", "said", "meant"),
-    [([1.0, 2.0], "2", 2.0), ([1.0, 2.0], "2.0", 2.0), ([True, False], "True", True), (["a", "b"], np.str_("a"), "a")],
+    [
+        ([1.0, 2.0], "2", 2.0),
+        ([1.0, 2.0], "2.0", 2.0),
+        (["1", "2"], 2, "2"),
+        ([True, False], "True", True),
+        (["a", "b"], np.str_("a"), "a"),
+    ],
 )
 def test_a_label_in_words(labels, said, meant):
     X = pd.DataFrame({"a": np.arange(40.0)})
@@ -391,8 +397,9 @@ def test_every_learnt_rule_and_backup_keeps_its_direction(fit, monotone, require
     for rule in learnt_of(clf):
         assert keeps_direction(rule, way_of), str(rule)
         assert set(required) <= {condition.column for condition in rule.conditions}
-    if clf.refine:  # the label is still the likeliest class
-        np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
+    if clf.refine:  # the label is still the likeliest class, or one of those as likely
+        shares = clf.predict_proba(X)
+        assert (shares[np.arange(len(y)), clf.predict(X)] >= shares.max(axis=1) - 1e-9).all()
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -143,7 +143,7 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         Rules that stand, whatever the data say: they come first, in this order, and the search looks for rules beside
         them, as beside rules it chose itself. They count in ``max_rules`` and in the overlap of learnt rules with
         those before them; no other limit holds for them, and they are neither dropped nor split. A label may also be
-        given as text that fits one label only. Backups are made from learnt rules alone.
+        written as text, if it reads like one label of y only. Backups are made from learnt rules alone.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no backup may speak of. The rules are those of a table without them.
     required : list of column names or None, default=None

@@ -138,13 +138,12 @@ def _known_rule(rule: Rule | str, table: Table, labels: list[Any]) -> Rule:
 
 
 def _code(what: str, label: Any, labels: list[Any]) -> int:
-    """Return the number of a label, given as it is or in words that fit no other."""
+    """Return the number of a label, given as it is or as something that reads like one label only."""
     label = plain(label)
     if np.ndim(label) == 0 and label in labels:
         return labels.index(label)
-    alike = [
-        k for k, known in enumerate(labels) if isinstance(label, str) and label in (str(known), format_label(known))
-    ]
+    said = {str(label), format_label(label)}
+    alike = [k for k, known in enumerate(labels) if said & {str(known), format_label(known)}]
     if len(alike) != 1:
         raise ValueError(f"{what} the label {label!r}, which y does not have; its labels: {labels}")
     return alike[0]
