@@ -32,9 +32,10 @@ from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import Scale
 from diverse_rule_sets.refine import Refiner
 from diverse_rule_sets.samplers import RejectionSampler, SteeredSampler
-from diverse_rule_sets.search import Settings
-from diverse_rule_sets.steering import FREE, Steering
+from diverse_rule_sets.search import Settings, search
+from diverse_rule_sets.steering import FREE, Given, Steering
 from test_grow import data
+from test_search import random_data as small_data
 
 COLUMNS = ("a", "b", "c", "d")
 WAYS = ("increasing", "decreasing")
@@ -101,7 +102,7 @@ def learnt_of(clf):
 # --- given rules -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(fits(), some_rules)
 def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
     X, y, params = fit
@@ -320,7 +321,7 @@ def test_many_forbidden_columns_do_not_make_the_others_coarse():
 # --- required ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3), st.integers(3, 4))
 def test_every_learnt_rule_and_backup_speaks_of_what_is_required(fit, names, max_conditions):
     X, y, params = fit
@@ -382,7 +383,7 @@ def keeps_direction(rule, way_of):
     return True
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     fits(),
     st.dictionaries(
@@ -534,20 +535,121 @@ def test_what_is_allowed_around_bodies_is_what_is_allowed_one_by_one(seed):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.floats(0, 3))
 def test_the_greedy_goes_on_from_what_stands(seed, n_standing, lambda_):
-    """Literally: every score is computed anew, over all that stand and all chosen."""
     rng = np.random.default_rng(seed)
     distance = rng.random((20, 20))
     distance = (distance + distance.T) / 2
     qualities, rest = rng.random(20), np.arange(n_standing, 20)
-    chosen = list(range(n_standing))
-    for _ in range(5):
-        scores = {j: qualities[j] / 2 + lambda_ * distance[j, chosen].sum() for j in rest if j not in chosen}
-        chosen.append(max(scores, key=scores.get))
+    ref = naive.greedy(qualities.tolist(), distance.tolist(), lambda_, n_standing + 5, range(n_standing))
     before = diversify.added_up(distance[np.ix_(rest, range(n_standing))])
     got = diversify.greedy(
         qualities[rest], lambda_, 5, lambda some, others: distance[np.ix_(rest[some], rest[others])], before=before
     )
-    assert [int(rest[j]) for j in got.chosen] == chosen[n_standing:]
+    assert [int(rest[j]) for j in got.chosen] == ref[n_standing:]
+
+
+def standing(backend, bodies_and_labels):
+    """Bodies as rules that are given."""
+    covers = [backend.cover(np.array(body, np.int32)) for body, _ in bodies_and_labels]
+    return tuple(Given(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True))
+
+
+@pytest.mark.parametrize("diversity", ["strict", "none"])
+def test_the_papers_search_goes_on_from_given_rules(diversity):
+    """The same candidates through the slow literal Algorithm 2 give the same rules, the second pass included."""
+    passes = set()
+    for seed in range(20):
+        items, y, backend = small_data(seed, n=90, n_items=14)
+        rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
+
+        def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
+            flags = np.isin(np.arange(n), list(covered))
+            return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
+
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
+        ref, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 9, 0.02, diversity, True, rules)
+        how = Settings(12, diversity, True, Limits(9, min_recall_gain=0.02))
+        rng = np.random.default_rng(seed)
+        steering = Steering(standing(backend, rules))
+        found = search(backend, RejectionSampler(backend), np.arange(14), how, rng, lambda *_: None, steering)
+        assert [(step.body, step.label) for step in found.learnt] == ref[len(rules) :]
+        assert found.objective == pytest.approx(naive.objective(ref, records, y.tolist(), lambda_))
+        passes.add(found.pass_)
+    assert 2 in passes
+
+
+@pytest.mark.parametrize("max_overlap", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("refine", [True, False])
+def test_limits_of_learnt_rules_count_what_given_ones_cover(refine, max_overlap):
+    passes = set()
+    for seed in range(10):
+        steps, backend, rules, found = beside(seed, refine, max_overlap)
+        assert [step.label for step in steps[:2]] == [label for _, label in rules]
+        assert 2 < len(steps) <= 9
+        before = backend.cover(np.array(rules[0][0])) | backend.cover(np.array(rules[1][0]))
+        for step in steps[2:]:
+            cover = backend.cover(np.array(step.body, np.int32))
+            shared = backend.class_counts(cover & before).sum()
+            assert shared <= max_overlap * backend.class_counts(cover).sum()
+            before = before | cover
+        np.testing.assert_array_equal(found.covered, before)
+        passes.add(found.pass_)
+    assert refine or 2 in passes
+
+
+def beside(seed, refine, max_overlap, max_rules=9):
+    """Search beside two rules that are given."""
+    y, _, columns, opposites, backend = data(seed)
+    limits = Limits(max_rules, max_conditions=3, max_overlap=max_overlap, min_support=3)
+    rules, report = [((0, 16), 0), ((13, 29), 1)], lambda *_: None
+    steering = Steering(standing(backend, rules), columns)
+    sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
+    how = Settings(12 if refine else 60, "none", True, limits)
+    if not refine:
+        found = search(backend, sampler, columns, how, rng, report, steering)
+    else:
+        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+        trace = grow.first_pass(backend, sampler, refiner, how, rng, report)
+        found = grow.finished(backend, refiner, trace, how, opposites, report)
+    return found.steps, backend, rules, found
+
+
+@pytest.mark.parametrize("diversity", ["strict", "permissive", 0.5])
+def test_one_first_pass_serves_several_numbers_of_rules(diversity):
+    """Beside given rules too the beginning of a long search is a short one; lambda is that of its first round."""
+    for seed in range(6):
+        y, _, columns, opposites, backend = data(seed)
+        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        steering = Steering(standing(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
+        answers = {}
+        for most in (10, 3, 4):
+            limits = Limits(most, max_conditions=3, max_overlap=0.3, min_support=3)
+            refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+            sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
+            how = Settings(6, diversity, True, limits)
+            trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
+            seen = [candidate.quality for candidate in trace.pool.candidates[: trace.n_seen[2]]]
+            assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
+            for wanted in [n for n in (3, 4, 10) if n <= most]:
+                how = Settings(6, diversity, True, limits._replace(max_rules=wanted))
+                found = grow.finished(backend, refiner, trace, how, opposites, lambda *_: None)
+                bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
+                assert len(bodies) <= wanted
+                assert answers.setdefault(wanted, bodies) == bodies
+
+
+def test_climbs_start_with_required_columns():
+    """However long the drawn bodies are, and without losing a climb to a start that can be no rule."""
+    X, y = load_breast_cancer(return_X_y=True)
+    starts = []
+    climb = Refiner.climb
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Refiner, "climb", lambda self, some: starts.append((self.steering, some)) or climb(self, some))
+        fitted(X, y, length_odds=1.0, max_rules=3, required=["x0", "x9"])
+    some = [(steering, start) for steering, bodies in starts for start in bodies if start]
+    assert len(some) > 10
+    assert all(steering.complete(start) and len(start) <= 8 for steering, start in some)
 
 
 @pytest.mark.parametrize("measure", ["pairs", "triples"])

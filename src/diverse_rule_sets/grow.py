@@ -168,7 +168,7 @@ class _Pool:
         self._backend = backend
         self._covers = chosen.covers
         self._covered = chosen.covered
-        self._known = {_digest(cover) for cover in self._covers}
+        self._known: set[bytes] = set()
         self._taken: set[int] = set()
         self.candidates: list[Candidate] = []
         self.distances = np.zeros(0)
@@ -180,7 +180,8 @@ class _Pool:
         new = []
         for candidate in found:
             cover = self._backend.cover(np.array(candidate.body, np.int32))
-            records = _digest(cover)  # another way to say the same is not new
+            # Another way to say the same is not new.
+            records = hashlib.blake2b(cover.tobytes(), digest_size=16).digest()
             if records not in self._known:
                 self._known.add(records)
                 self.candidates.append(candidate)
@@ -233,11 +234,6 @@ class _Pool:
             qualities = np.array([candidate.quality for candidate in own])
             pool.add(Lists.of([candidate.body for candidate in own]), label, sizes, qualities)
         return pool
-
-
-def _digest(cover: Words) -> bytes:
-    """Return a short name of the records in a cover."""
-    return hashlib.blake2b(cover.tobytes(), digest_size=16).digest()
 
 
 class _Split(NamedTuple):

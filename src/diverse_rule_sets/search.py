@@ -315,12 +315,7 @@ def second_pass(
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Words] = {}
     covered = chosen.covered.copy()
-    before: Floats | None = None
-    if chosen.steps:
-        far = chosen.distances(bodies, sizes)
-        fresh = np.flatnonzero((far > 0).all(axis=1))  # what stands already is not learnt again
-        before = diversify.added_up(far[fresh])
-        bodies, labels, sizes, qualities = bodies.take(fresh), labels[fresh], sizes[fresh], qualities[fresh]
+    before = diversify.added_up(chosen.distances(bodies, sizes)) if chosen.steps else None
 
     def distances(candidates: Integers, others: list[int]) -> Floats:
         shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
