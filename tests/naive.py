@@ -70,9 +70,12 @@ def objective(rules, records, y, lambda_):
     return sum(quality(rule, records, y) for rule in rules) + lambda_ * dispersion(found)
 
 
-def greedy(qualities, distance, lambda_, k):
-    """Non-oblivious greedy over candidates 0..n-1, every distance computed anew; the first of equals."""
-    chosen = []
+def greedy(qualities, distance, lambda_, k, standing=()):
+    """Non-oblivious greedy over candidates 0..n-1, every distance computed anew; the first of equals.
+
+    Some may stand before any is chosen.
+    """
+    chosen = list(standing)
     while len(chosen) < min(k, len(qualities)):
         scores = {
             c: qualities[c] / 2 + lambda_ * sum(distance[c][s] for s in chosen)
@@ -96,13 +99,16 @@ def value(chosen, qualities, distance, lambda_):
     )
 
 
-def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, second_pass):
-    """Algorithm 2. ``draw(label, covered)`` returns candidate bodies; covered is a set of record numbers."""
+def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, second_pass, given=()):
+    """Algorithm 2. ``draw(label, covered)`` returns candidate bodies; covered is a set of record numbers.
+
+    Given rules stand before the first one is chosen, and in the second pass too.
+    """
     lambda_ = 0.0
     if mode != "none":
         qualities = [quality((b, c), records, y) for c in range(n_classes) for b in draw(c, frozenset())]
         lambda_ = max(qualities) if mode == "strict" else sum(qualities) / len(qualities)
-    chosen, pool, rotation = [], [], list(range(n_classes))
+    chosen, pool, rotation = list(given), [], list(range(n_classes))
     while rotation and len(chosen) < max_rules:
         covered = frozenset().union(*(cover(b, records) for b, _ in chosen))
         drawn = [(c, draw(c, covered)) for c in rotation]
@@ -122,11 +128,12 @@ def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, sec
             rotation.remove(best[1])
         else:
             chosen.append(best)
-    if second_pass and chosen:
-        pool = list(dict.fromkeys(pool))
+    if second_pass and len(chosen) > len(given):
+        pool = list(given) + [rule for rule in dict.fromkeys(pool) if rule not in given]
         found = [cover(b, records) for b, _ in pool]
         distance = [[jaccard_distance(a, b) for b in found] for a in found]
-        again = greedy([quality(rule, records, y) for rule in pool], distance, lambda_, len(chosen))
+        qualities = [quality(rule, records, y) for rule in pool]
+        again = greedy(qualities, distance, lambda_, len(chosen), range(len(given)))
         second = [pool[j] for j in again]
         if objective(second, records, y, lambda_) > objective(chosen, records, y, lambda_):
             return second, lambda_

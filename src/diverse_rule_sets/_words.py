@@ -61,12 +61,17 @@ def sentence_of_group(rule_set: RuleSet, group: Sequence[int], answer: int) -> s
     return f"rules {names} together{told}, hence {format_label(rule_set.classes[answer])}"
 
 
+def _body(rule: Rule) -> str:
+    return " AND ".join(map(str, rule.conditions)) or "anything"
+
+
 def _page(rule: Rule, total: int, indent: int) -> str:
     """Return one rule with its figures, wrapped."""
     margin = " " * indent
-    one_line = f"IF {' AND '.join(map(str, rule.conditions)) or 'anything'}"
+    one_line = f"IF {_body(rule)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     figures = f"precision {rule.precision:.2f}, covers {rule.n_covered:,} of {total:,} records"
+    figures = figures if rule.n_covered else f"covers none of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
 
 
@@ -81,8 +86,8 @@ def _weight_words(classes: Sequence[Any], weights: Sequence[float], totals: Sequ
 
 def _backup_page(rule: Rule, indent: int) -> str:
     """Return one backup with its figures, on one line if it fits."""
-    body, answer = str(rule).rsplit(" THEN ", 1)
-    figures = f"({rule.precision:.2f} of {rule.n_covered:,}{tally(rule.class_counts)})"
+    body, answer = f"IF {_body(rule)}", format_label(rule.label)
+    figures = f"({rule.precision:.2f} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
     gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{gap}THEN {answer} {figures}"
 

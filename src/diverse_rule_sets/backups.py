@@ -20,7 +20,7 @@ from diverse_rule_sets._bitset import Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import Scale
-from diverse_rule_sets.refine import Body
+from diverse_rule_sets.steering import FREE, Body, Steering
 
 Floats = NDArray[np.float64]
 # Shortened rules to thin out, and uncovered records to ask, at most: beyond that more change nothing.
@@ -48,6 +48,7 @@ def find_backups(
     covered: Words,
     limits: Limits,
     max_backups: int,
+    steering: Steering = FREE,
 ) -> list[Backup]:
     """Return the backups of some rules, in the order in which they are to be asked.
 
@@ -60,35 +61,44 @@ def find_backups(
     covered : what they cover
     limits : a backup answers for at least as many training records as a rule must cover
     max_backups : the most to return
+    steering : what was asked of rules, and so of backups
     """
     uncovered = backend.everything & ~covered
     if max_backups == 0 or not uncovered.any():
         return []
-    offers = _shortened(bodies, columns)
+    offers = _shortened(bodies, columns, steering.required)
     if not offers:
         return []
     found = list(offers)
     class_counts = backend.shared(Lists.of(found), backend.class_masks & uncovered)
     shares = scale.shares(class_counts)
     reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
+    if not steering.is_free:
+        labels = shares.argmax(axis=1).tolist()
+        reached = np.array([j for j in reached.tolist() if steering.allows(found[j], labels[j])], np.int64)
     dropped = np.array([offers[body] for body in found])
     order = reached[np.lexsort((reached, -shares[reached].max(axis=1), dropped[reached]))][:_MAX_OFFERS]
     rest = scale.shares(backend.class_counts(uncovered))
     kept = order[
         _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
     ]
-    return list(_answering(backend, scale, [found[j] for j in kept.tolist()], uncovered, limits.min_support))
+    bodies = [found[j] for j in kept.tolist()]
+    return list(_answering(backend, scale, bodies, uncovered, limits.min_support, steering))
 
 
-def _shortened(bodies: list[Body], columns: Integers) -> dict[Body, int]:
-    """Return every rule less one or more of its conditions, and the fewest conditions dropped to get there."""
+def _shortened(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
+    """Return every rule less one or more of its conditions, and the fewest conditions dropped to get there.
+
+    A condition on a required column is never dropped.
+    """
     offers: dict[Body, int] = {}
     for body in bodies:
-        used = sorted({int(columns[item]) for item in body})
-        for n_dropped in range(1, len(used)):
-            if math.comb(len(used), n_dropped) > _MAX_WAYS:
+        used = {int(columns[item]) for item in body}
+        spare = sorted(used - set(required))
+        for n_dropped in range(1, min(len(spare), len(used) - 1) + 1):
+            if math.comb(len(spare), n_dropped) > _MAX_WAYS:
                 break
-            for dropped in itertools.combinations(used, n_dropped):
+            for dropped in itertools.combinations(spare, n_dropped):
                 shorter = tuple(item for item in body if columns[item] not in dropped)
                 offers[shorter] = min(n_dropped, offers.get(shorter, n_dropped))
     for body in bodies:
@@ -135,14 +145,18 @@ def _thinned(
 
 
 def _answering(
-    backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words, min_support: int
+    backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words, min_support: int, steering: Steering
 ) -> Iterator[Backup]:
-    """Give each body the classes of the records that reach it and that it covers; those of too few are left out."""
+    """Give each body the classes of the records that reach it and that it covers.
+
+    Left out are those of too few records, and those of whose label nobody may say so.
+    """
     for body in bodies:
         cover = backend.cover(np.array(body, np.int32))
         class_counts = backend.class_counts(cover & uncovered)
-        if class_counts.sum() >= min_support:
-            yield Backup(body, int(np.argmax(scale.shares(class_counts))), class_counts)
+        label = int(np.argmax(scale.shares(class_counts)))
+        if class_counts.sum() >= min_support and steering.allows(body, label):
+            yield Backup(body, label, class_counts)
             uncovered = uncovered & ~cover
 
 

@@ -16,15 +16,15 @@ from diverse_rule_sets._checks import check_choice, check_number, generator
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._progress import Progress
 from diverse_rule_sets._tables import Table, as_table, plain
-from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.encoding import Cutting
 from diverse_rule_sets.estimator import RuleSetEstimator
-from diverse_rule_sets.learning import Data, Learnt, Plan, learn, learn_path, prepare, translated
+from diverse_rule_sets.learning import Data, Learnt, Plan, learn, learn_path, own_recall, prepare, rules_of, translated
 from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.rules import RuleSet
 from diverse_rule_sets.samplers import MEASURES
 from diverse_rule_sets.search import LAMBDA_MODES, Found, Settings
+from diverse_rule_sets.wishes import Asked, Wishes, checked
 
 DEFAULTS = ("least_covered", "majority")
 # Cuts of all columns together, where the number of bins is not given.
@@ -140,6 +140,20 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         The label of records that neither rules nor backups cover: the likeliest among such training records, or the
         class of which rules of its own cover the smallest share, or a label of your own. (The two words are never read
         as labels.)
+    given_rules : list of Rule or str, or None, default=None
+        Rules that stand, whatever the data say: they come first, in this order, and the search looks for rules beside
+        them, as beside rules it chose itself. They count in ``max_rules`` and in the overlap of learnt rules with
+        those before them; no other limit holds for them, and they are neither dropped nor split. A label may also be
+        written as text, if it reads like one label of y only. Backups are made from learnt rules alone.
+    forbidden : list of column names or None, default=None
+        Columns that no learnt rule and no backup may speak of. The rules are those of a table without them.
+    required : list of column names or None, default=None
+        Columns of each of which every learnt rule and every backup has a condition.
+    monotone : dict of column names or None, default=None
+        The direction of numbers or dates. ``{"age": {"ill": "increasing"}}`` lets learnt rules and backups of the
+        label "ill" say ``age > 60`` but neither ``age <= 60`` nor ``40 < age <= 60``; ``"decreasing"`` is the
+        other way round. Labels that are not named are free. With two labels, ``{"age": "increasing"}`` speaks of the
+        second, and the first gets the opposite. Whether a value is missing may always be said.
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
     n_jobs : int or None, default=None
@@ -158,7 +172,7 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         Sum of qualities + ``lambda_`` * sum of distances over pairs of the chosen rules.
     history_ : list of dict
         For each rule, in order: its label, ``quality``, ``distance_gain`` to the rules before it,
-        ``recall_gain`` (share of its class newly covered), and the ``pass`` that won (1 or 2).
+        ``recall_gain`` (share of its class newly covered), and the ``pass`` that won (1 or 2; 0 for given rules).
         ``pandas.DataFrame(clf.history_)`` shows it.
     n_features_in_ : int
     feature_names_in_ : array of column names, only where X had them
@@ -208,6 +222,10 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         split: bool = True,
         conflict: Any = "smoothed",
         default: Any = "majority",
+        given_rules: Any = None,
+        forbidden: Any = None,
+        required: Any = None,
+        monotone: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -235,6 +253,10 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         self.split = split
         self.conflict = conflict
         self.default = default
+        self.given_rules = given_rules
+        self.forbidden = forbidden
+        self.required = required
+        self.monotone = monotone
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -289,6 +311,12 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         self._check_words()
         self._check_cutting()
         self._check_running()
+        self._asked.check(self.max_rules, self.max_conditions)
+
+    @property
+    def _asked(self) -> Asked:
+        """What was asked of the rules."""
+        return Asked(self.given_rules, self.forbidden, self.required, self.monotone)
 
     def _check_words(self) -> None:
         """Refuse bad parameters among those that take words."""
@@ -309,20 +337,21 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
             words = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
 
-    def _plan(self, n_classes: int, n_columns: int) -> Plan:
+    def _plan(self, n_classes: int, n_columns: int, wishes: Wishes) -> Plan:
         """Return the parameters in the words of the learning."""
         limits = Limits(
-            max_rules=int(self.max_rules) if n_classes > 1 else 0,
+            max_rules=int(self.max_rules) if n_classes > 1 else len(wishes.given),
             max_conditions=None if self.max_conditions is None else int(self.max_conditions),
             max_overlap=float(self.max_overlap),
             min_support=int(self.min_support),
             min_recall_gain=float(self.min_recall_gain),
         )
         thresholds = self.conditions == "thresholds"
+        n_columns = max(n_columns - len(wishes.forbidden), 1)
         n_bins = max(5, min(20, 1 + _MAX_CUTS // n_columns)) if self.n_bins is None else int(self.n_bins)
         otherwise = "supervised" if thresholds else "uniform"
         return Plan(
-            cutting=Cutting(self.binning, n_bins, thresholds, bool(self.negation), otherwise),
+            cutting=Cutting(self.binning, n_bins, thresholds, bool(self.negation), otherwise, wishes.forbidden),
             settings=Settings(int(self.n_candidates), self.diversity, bool(self.second_pass), limits),
             measure=self.measure,
             length_odds=None if self.length_odds is None else float(self.length_odds),
@@ -332,13 +361,15 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
             min_evidence=float(self.min_evidence),
             condition_price=float(self.condition_price),
             smoothing=float(n_classes if self.smoothing is None else self.smoothing),
+            wishes=wishes,
         )
 
     def _prepared(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data]:
         """Return the plan, and the table as items."""
-        plan = self._plan(classes.size, len(table.names))
+        labels = [plain(label) for label in classes]
+        plan = self._plan(classes.size, len(table.names), checked(self._asked, table, labels))
         weights = self._class_weights(classes, codes)
-        return plan, prepare(table, codes, weights, plan, effective_n_jobs(self.n_jobs))
+        return plan, prepare(table, codes, weights, plan, labels, effective_n_jobs(self.n_jobs))
 
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
         """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
@@ -347,9 +378,12 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         classes, codes = encode_labels(y, table.n_records)
         self._check_labels([plain(label) for label in classes])
         plan, data = self._prepared(table, classes, codes)
-        wanted = [n if classes.size > 1 else 0 for n in max_rules]
+        n_given = self._asked.n_given
+        if min(max_rules) < n_given:
+            raise ValueError(f"given_rules holds {n_given} rules, more than max_rules={min(max_rules)}")
+        wanted = [n if classes.size > 1 else n_given for n in max_rules]
         found = learn_path(data, plan, wanted, generator(self.random_state), lambda *_: None)
-        return [self._rule_set(learnt, data, classes) for learnt in found]
+        return [self._rule_set(learnt, plan, data, classes) for learnt in found]
 
     def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
         """Walk through the rooms; returns the fitted attributes."""
@@ -362,7 +396,7 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
                 progress.report(stage, n_rules, data.backend.class_counts(covered).sum() / table.n_records)
 
         learnt = learn(data, plan, rng, report)
-        rule_set = self._rule_set(learnt, data, classes)
+        rule_set = self._rule_set(learnt, plan, data, classes)
         coverage = 1 - sum(rule_set.uncovered_counts) / table.n_records
         progress.close(f"{len(rule_set)} rules cover {coverage:.1%} of the records")
         return {
@@ -388,17 +422,14 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
             return np.ones(classes.size)
         return codes.size / (classes.size * np.bincount(codes, minlength=classes.size).astype(np.float64))
 
-    def _rule_set(self, learnt: Learnt, data: Data, classes: NDArray[Any]) -> RuleSet:
+    def _rule_set(self, learnt: Learnt, plan: Plan, data: Data, classes: NDArray[Any]) -> RuleSet:
         """Translate what was learnt from items to raw units, once."""
         labels = [plain(label) for label in classes]
         totals = data.backend.class_totals
         uncovered = totals - data.backend.class_counts(learnt.found.covered)
-        rules, backups = (
-            tuple(translated(data, one.body, one.label, one.class_counts, labels) for one in ones)
-            for ones in (learnt.found.steps, learnt.backups)
-        )
+        backups = tuple(translated(data, one, labels) for one in learnt.backups)
         rule_set = RuleSet(
-            rules,
+            rules_of(data, plan, learnt.found, labels),
             tuple(labels),
             labels[0],
             tuple(totals.tolist()),
@@ -414,20 +445,8 @@ class DiverseRuleSetClassifier(RuleSetEstimator):
         if isinstance(self.default, str) and self.default == "majority":
             return rule_set.likeliest_default
         if isinstance(self.default, str) and self.default == "least_covered":
-            return rule_set.classes[int(np.argmin(_own_recall(found, data.backend)))]
+            return rule_set.classes[int(np.argmin(own_recall(data, found)))]
         return rule_set.classes[rule_set.classes.index(plain(self.default))]
-
-
-def _own_recall(found: Found, backend: LocalBackend) -> NDArray[np.float64]:
-    """Share of each class that rules of its own label cover."""
-    own = np.zeros(backend.n_classes)
-    for label in range(backend.n_classes):
-        cover = backend.nothing
-        for step in found.steps:
-            if step.label == label:
-                cover = cover | backend.cover(np.array(step.body, np.int32))
-        own[label] = backend.class_counts(cover)[label]
-    return np.asarray(own / backend.class_totals)
 
 
 def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
@@ -438,7 +457,7 @@ def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
             "quality": step.quality,
             "distance_gain": step.distance_gain,
             "recall_gain": step.recall_gain,
-            "pass": found.pass_,
+            "pass": 0 if j < found.n_given else found.pass_,
         }
-        for step, rule in zip(found.steps, rule_set, strict=True)
+        for j, (step, rule) in enumerate(zip(found.steps, rule_set, strict=True))
     ]

@@ -13,7 +13,7 @@ import numbers
 import operator
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -367,6 +367,16 @@ def format_label(label: Any) -> str:
     label = plain(label)
     bare = isinstance(label, str) and label.isprintable() and not _AWKWARD_LABEL.search(label)
     return str(label) if bare else format_value(label)
+
+
+def label_position(label: Any, labels: Sequence[Any]) -> int | None:
+    """Return where a label stands among others: itself, or else the only one that reads the same; None if neither."""
+    label = plain(label)
+    if np.ndim(label) == 0 and label in labels:
+        return list(labels).index(label)
+    said = {str(label), format_label(label)}
+    alike = [k for k, known in enumerate(labels) if said & {str(known), format_label(known)}]
+    return alike[0] if len(alike) == 1 else None
 
 
 def format_value(value: Any) -> str:

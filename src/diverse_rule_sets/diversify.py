@@ -93,6 +93,7 @@ def greedy(
     k: int,
     distances: Distances,
     on_choice: Callable[[int], Integers] | None = None,
+    before: Floats | None = None,
 ) -> Choice:
     """Choose up to k candidates by the non-oblivious greedy, asking for as few distances as it can.
 
@@ -108,8 +109,10 @@ def greedy(
     distances : function of (candidates, chosen ones) that returns a matrix of distances, each in [0, 1]
     on_choice : called with each chosen candidate as soon as it is chosen; returns the candidates that leave with
         it, such as copies of it
+    before : array (n_candidates,), the sum of each one's distances to what stands before any is chosen; by default
+        nothing does
     """
-    pool = _Pool(qualities, lambda_, distances)
+    pool = _Pool(qualities, lambda_, distances, before)
     choice = Choice([], [])
     while len(choice.chosen) < k:
         best = pool.best(choice.chosen)
@@ -126,14 +129,14 @@ def greedy(
 class _Pool:
     """Candidates, each compared with the first ``seen`` of the chosen ones."""
 
-    def __init__(self, qualities: Floats, lambda_: float, distances: Distances) -> None:
+    def __init__(self, qualities: Floats, lambda_: float, distances: Distances, before: Floats | None) -> None:
         self._half = 0.5 * qualities
         self._lambda = lambda_
         self._distances = distances
         self._seen = np.zeros(qualities.size, np.int64)
-        self.sums = np.zeros(qualities.size)  # distances to chosen[:seen]
+        self.sums = np.zeros(qualities.size) if before is None else before.copy()  # distances to chosen[:seen] too
         # Upper bound of the score, less lambda for every chosen one: it stays true as more are chosen.
-        self._bound = self._half.copy()
+        self._bound = self._half + lambda_ * self.sums
 
     def remove(self, gone: Any) -> None:
         """Take candidates out."""

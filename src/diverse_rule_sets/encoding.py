@@ -57,6 +57,7 @@ class Cutting(NamedTuple):
         edges, and single categories
     negation : offer ``not in`` where it names fewer categories
     otherwise : how columns are cut that a mapping does not name
+    forbidden : columns that become no conditions, and are not even read
     """
 
     binning: Binning
@@ -64,6 +65,7 @@ class Cutting(NamedTuple):
     thresholds: bool = False
     negation: bool = False
     otherwise: str = "uniform"
+    forbidden: frozenset[Hashable] = frozenset()
 
 
 def encode(table: Table, cutting: Cutting, target: Target) -> Encoding:
@@ -82,7 +84,7 @@ def encode(table: Table, cutting: Cutting, target: Target) -> Encoding:
     columns: list[int] = []
     wanted: list[Condition | None] = []
     rows = _Rows(table.n_records)
-    for number, name in enumerate(table.names):
+    for number, name in enumerate(name for name in table.names if name not in cutting.forbidden):
         column = table.column(name)
         offers = _offers(column, cutting, target)
         for condition, opposite in offers.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,10 @@ from diverse_rule_sets import diversify
 from diverse_rule_sets._bitset import Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.measures import jaccard_distance
-from diverse_rule_sets.refine import Body, Candidate, Refiner
+from diverse_rule_sets.refine import Candidate, Refiner
 from diverse_rule_sets.samplers import RejectionSampler
 from diverse_rule_sets.search import LAMBDA_MODES, Candidates, Chosen, Found, Report, Settings, better_of, second_pass
+from diverse_rule_sets.steering import Body, Given
 
 # The best candidates of earlier rounds from which each round climbs again.
 _N_OLD_STARTS = 3
@@ -57,15 +59,20 @@ def first_pass(
     rng : the one source of chance
     report : called after each chosen rule with the name of the pass, the number of rules and what they cover
     """
-    trace = Trace(Chosen(backend), _Pool(backend), [], 0.0)
-    chosen, pool = trace.chosen, trace.pool
+    given = refiner.steering.given
+    chosen = Chosen(backend)
+    chosen.stand(given, partial(_worth_of_given, refiner))
+    pool = _Pool(backend, chosen)
+    trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     n_failed = 0
     while len(chosen.steps) < refiner.limits.max_rules and n_failed < _PATIENCE:
         refiner.turn_to(chosen.covered)
         starts: list[Body] = [(), *pool.best_bodies(refiner, _N_OLD_STARTS)]
-        starts += _drawn(backend, sampler, settings.n_candidates * (1 + n_failed), chosen.covered, rng)
+        starts += _drawn(
+            sampler, refiner, backend.n_classes, settings.n_candidates * (1 + n_failed), chosen.covered, rng
+        )
         pool.add(refiner.climb(starts))
-        if not chosen.steps:
+        if len(chosen.steps) == len(given):
             trace = trace._replace(lambda_=_lambda(settings.diversity, pool))
         if _choose(pool, chosen, trace.lambda_, refiner):
             n_failed = 0
@@ -97,24 +104,35 @@ def finished(
     wanted = settings.limits.max_rules
     first = trace.chosen.found(trace.lambda_, 1, wanted)
     found = first
-    if settings.second_pass and first.steps:
+    if settings.second_pass and first.learnt:
         # Where the rules ran out, the candidates of the last rounds were seen as well.
         n_seen = trace.n_seen[wanted - 1] if wanted <= len(trace.n_seen) else len(trace.pool.candidates)
         pool = trace.pool.as_candidates(n_seen)
-        second = second_pass(backend, pool, trace.lambda_, len(first.steps), settings.limits, report)
+        begun = trace.chosen.begun()
+        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, report, begun)
         found = better_of(first, second)
-    return found if opposites is None else split(backend, refiner, opposites, found, wanted, report)
+    if opposites is None:
+        return found
+    return split(backend, refiner, opposites, found, wanted, report, trace.chosen.begun())
+
+
+def _worth_of_given(refiner: Refiner, class_counts: Integers, rule: Given) -> float:
+    """Return the quality of a rule that stands before the search, for its own label."""
+    return float(refiner.scale.quality(class_counts, rule.n_conditions, np.array(rule.label))[0])
 
 
 def _drawn(
-    backend: LocalBackend, sampler: RejectionSampler, n: int, covered: Words, rng: np.random.Generator
+    sampler: RejectionSampler, refiner: Refiner, n_classes: int, n: int, covered: Words, rng: np.random.Generator
 ) -> list[Body]:
     """Draw about n bodies on new ground: as many for every class, or one for each of n classes."""
-    each = max(1, round(n / backend.n_classes))
-    labels: Sequence[int] = range(backend.n_classes)
-    if n < backend.n_classes:
-        labels = sorted(rng.choice(backend.n_classes, n, replace=False).tolist())
+    each = max(1, round(n / n_classes))
+    labels: Sequence[int] = range(n_classes)
+    if n < n_classes:
+        labels = sorted(rng.choice(n_classes, n, replace=False).tolist())
     drawn = [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
+    if refiner.steering.required:
+        most = refiner.limits.max_conditions
+        return [refiner.steering.start(body, _MAX_START, most, rng) for body in drawn]
     # From a long body the way is long, and leads nowhere that a part of it does not lead.
     return [
         body if len(body) <= _MAX_START else tuple(rng.choice(body, _MAX_START, replace=False).tolist())
@@ -146,10 +164,10 @@ def _choose(pool: _Pool, chosen: Chosen, lambda_: float, refiner: Refiner) -> bo
 class _Pool:
     """All candidates seen, each with its distance to the chosen rules and the records it shares with them."""
 
-    def __init__(self, backend: LocalBackend) -> None:
+    def __init__(self, backend: LocalBackend, chosen: Chosen) -> None:
         self._backend = backend
-        self._covers: list[Words] = []
-        self._covered = backend.nothing
+        self._covers = chosen.covers
+        self._covered = chosen.covered
         self._known: set[bytes] = set()
         self._taken: set[int] = set()
         self.candidates: list[Candidate] = []
@@ -227,7 +245,13 @@ class _Split(NamedTuple):
 
 
 def split(
-    backend: LocalBackend, refiner: Refiner, opposites: Integers, found: Found, max_rules: int, report: Report
+    backend: LocalBackend,
+    refiner: Refiner,
+    opposites: Integers,
+    found: Found,
+    max_rules: int,
+    report: Report,
+    begun: Chosen,
 ) -> Found:
     """Split rules in two while the evidence asks for it, the largest gain first.
 
@@ -238,13 +262,14 @@ def split(
     found : the rules; they come back in their order, the two parts of a rule where it was
     max_rules : the most rules
     report : as for :func:`first_pass`
+    begun : the given rules, which stay as they are
     """
-    bodies = [step.body for step in found.steps]
+    bodies = [step.body for step in found.learnt]
     known: dict[tuple[Body, bytes], _Split | None] = {}
-    while len(bodies) < max_rules:
-        before = backend.nothing
+    while begun.n_given + len(bodies) < max_rules:
+        before = begun.covered
         covers = [backend.cover(np.array(body, np.int32)) for body in bodies]
-        there = {cover.tobytes() for cover in covers}
+        there = {cover.tobytes() for cover in [*begun.covers, *covers]}
         options: list[tuple[float, int, _Split]] = []
         for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
             key = (body, (before & cover).tobytes())
@@ -258,10 +283,10 @@ def split(
             break
         _, j, option = max(options, key=lambda one: one[:2])
         bodies[-j : -j + 1] = option.parts
-        report("splitting", len(bodies), before)
-    if len(bodies) == len(found.steps):
+        report("splitting", begun.n_given + len(bodies), before)
+    if len(bodies) == len(found.learnt):
         return found
-    return _rebuilt(backend, refiner, bodies, found)
+    return _rebuilt(backend, refiner, bodies, found, begun)
 
 
 def _best_split(
@@ -278,11 +303,12 @@ def _best_split(
     n_now = refiner.n_conditions(body)
     lengths = n_now + ~np.isin(refiner.columns[items], refiner.columns[list(body)])
     worth = -scale.quality(whole, n_now)[0] * np.ones(items.size)
-    for part in (one, other):
+    for part, added in ((one, items), (other, opposites[items])):
         class_counts, shared = part[:, :-1], part[:, -1]
         allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
         quality, labels = scale.quality(class_counts, lengths)
         allowed &= scale.recall(class_counts, labels) > limits.min_recall_gain
+        allowed &= refiner.steering.allowed_with(body, added, labels)
         worth += quality
     allowed &= worth >= 0
     gains = scale.weighted_gain(one[:, :-1]) + scale.weighted_gain(other[:, :-1]) - scale.weighted_gain(whole)
@@ -295,9 +321,8 @@ def _best_split(
     return _Split(float(gains.max()), (first, second), (next(covers), next(covers)))
 
 
-def _rebuilt(backend: LocalBackend, refiner: Refiner, bodies: list[Body], found: Found) -> Found:
-    """Return the rules with these bodies, in this order, measured anew."""
-    chosen = Chosen(backend)
+def _rebuilt(backend: LocalBackend, refiner: Refiner, bodies: list[Body], found: Found, chosen: Chosen) -> Found:
+    """Return those that stand and the rules with these bodies, in this order, measured anew."""
     for body in bodies:
         items = np.array(body, np.int32)
         cover = backend.cover(items)

@@ -82,8 +82,10 @@ class Scale:
         total = weighted.sum(axis=-1, keepdims=True)
         return np.asarray(np.where(total > 0, weighted / np.where(total > 0, total, 1.0), self.weighted_prior))
 
-    def quality(self, class_counts: Integers, n_conditions: Integers | int) -> tuple[Floats, Integers]:
-        """Return what each rule is worth, and its label: the class with the largest share.
+    def quality(
+        self, class_counts: Integers, n_conditions: Integers | int, labels: Integers | None = None
+    ) -> tuple[Floats, Integers]:
+        """Return what each rule is worth, and its label: the class with the largest share, unless labels are given.
 
         ``share of all weight that lies in the rule and has its label * KL(shares || shares of the whole data) *
         (1 - price * conditions)``, in nats. Smoothing keeps pure rules of a handful of records from winning.
@@ -95,7 +97,7 @@ class Scale:
         total = np.maximum(weighted.sum(axis=0), _SMALLEST)
         lift = weighted * np.log(np.maximum(weighted / np.maximum(self.weighted_prior, _SMALLEST)[column], _SMALLEST))
         divergence = np.maximum(lift.sum(axis=0) / total - np.log(total), 0.0)
-        labels = np.argmax(weighted, axis=0)
+        labels = np.argmax(weighted, axis=0) if labels is None else labels
         own = np.take_along_axis(counts, labels[None], 0)[0] * self.weights[labels]
         worth = own / max(int(self.class_totals.sum()), 1) * divergence
         return worth * np.maximum(1.0 - self.price * n_conditions, 0.0), labels

@@ -143,7 +143,7 @@ def diversity_path(
     ----------
     clf : the classifier whose other parameters are used; it is not changed and need not be fitted
     X, y : the records
-    max_rules : numbers of rules; by default some up to the classifier's own
+    max_rules : numbers of rules, given ones included; by default some up to the classifier's own
     max_overlap : shares of overlap; by default 0, 0.01, 0.1 and 1
     diversity : words or weights; by default the classifier's own
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
@@ -165,7 +165,8 @@ def diversity_path(
     if not isinstance(clf, DiverseRuleSetClassifier):
         raise TypeError(f"clf must be a DiverseRuleSetClassifier, got {type(clf).__name__}")
     check_number("max_rules of clf", clf.max_rules, numbers.Integral, low=0)
-    counts = _values("max_rules", max_rules, [n for n in _MAX_RULES if n < clf.max_rules] + [clf.max_rules])
+    n_given = len(clf.given_rules) if isinstance(clf.given_rules, list | tuple) else 0
+    counts = _values("max_rules", max_rules, [n for n in _MAX_RULES if n_given <= n < clf.max_rules] + [clf.max_rules])
     overlaps = [_number("max_overlap", share) for share in _values("max_overlap", max_overlap, list(_MAX_OVERLAP))]
     weights = _values("diversity", diversity, [clf.diversity])
     for n in counts:

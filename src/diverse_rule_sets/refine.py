@@ -18,8 +18,8 @@ from diverse_rule_sets._bitset import Integers, Words
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import Scale
+from diverse_rule_sets.steering import FREE, Body, Steering
 
-Body = tuple[int, ...]
 _MAX_MOVES = 40
 # Counts that are asked for at a time.
 _MAX_LOOKED_AT = 100_000
@@ -79,16 +79,24 @@ class Refiner:
     limits : what no rule may exceed
     min_evidence : how much evidence a rule needs, as a multiple of what a search of this size needs (see
         :meth:`needed`)
+    steering : what was asked of the rules
     """
 
     def __init__(
-        self, backend: LocalBackend, columns: Integers, scale: Scale, limits: Limits, min_evidence: float
+        self,
+        backend: LocalBackend,
+        columns: Integers,
+        scale: Scale,
+        limits: Limits,
+        min_evidence: float,
+        steering: Steering = FREE,
     ) -> None:
         self._backend = backend
         self.columns = columns
         self._n_columns = int(columns.max(initial=-1)) + 1
         self.scale = scale
         self.limits = limits
+        self.steering = steering
         self._min_evidence = min_evidence
         self._covered = backend.nothing
         self._known: dict[Body, _Around] = {}
@@ -112,12 +120,13 @@ class Refiner:
         return len({int(self.columns[item]) for item in body})
 
     def shortened(self, body: Body) -> Body:
-        """Leave out items without which the body covers the same records, the earlier ones first."""
+        """Leave out items without which the body covers the same records and may be, the earlier ones first."""
         cover = self._backend.cover(np.array(body, np.int32))
         for item in body:
             rest = tuple(other for other in body if other != item)
-            if rest and np.array_equal(self._backend.cover(np.array(rest, np.int32)), cover):
-                body = rest
+            if rest and self.steering.complete(rest):
+                same = np.array_equal(self._backend.cover(np.array(rest, np.int32)), cover)
+                body = rest if same else body
         return body
 
     def climb(self, starts: Iterable[Body]) -> list[Candidate]:
@@ -181,6 +190,8 @@ class Refiner:
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last one is the body itself
         counts = self._backend.extended(bodies, self._covered)
         judged = self._judged(counts, lengths)
+        if not self.steering.is_free:
+            judged.scores[~self.steering.allowed_around(bodies, used, judged.labels)] = -1.0
         itself = judged.scores[:, -1].copy()
         itself[~self._enough_evidence(counts[:-1, :, -1].T, lengths[:, -1])] = -1.0
         judged.scores[:, -1] = -1.0

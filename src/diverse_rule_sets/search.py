@@ -9,8 +9,9 @@ of that size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.limits import Limits
 from diverse_rule_sets.measures import jaccard_distance, quality
 from diverse_rule_sets.samplers import RejectionSampler
+from diverse_rule_sets.steering import FREE, Given, Steering
 
 Floats = NDArray[np.float64]
 # How lambda is taken from the qualities of rules sampled from the whole data.
@@ -43,7 +45,7 @@ class Settings:
 
 
 class Step(NamedTuple):
-    """One chosen rule, and what it added to those before it."""
+    """One chosen rule, and what it added to those before it; a given rule has no items, whatever it covers."""
 
     body: tuple[int, ...]
     label: int
@@ -55,13 +57,19 @@ class Step(NamedTuple):
 
 @dataclass
 class Found:
-    """The rules that were found, in the order in which they were chosen."""
+    """The rules that were found, in the order in which they were chosen; the first ``n_given`` stood before."""
 
     steps: list[Step]
     lambda_: float
     objective: float
     pass_: int
     covered: Words
+    n_given: int = 0
+
+    @property
+    def learnt(self) -> list[Step]:
+        """The rules that the search found itself."""
+        return self.steps[self.n_given :]
 
 
 Report = Callable[[str, int, Words], None]
@@ -74,6 +82,7 @@ def search(
     settings: Settings,
     rng: np.random.Generator,
     report: Report,
+    steering: Steering = FREE,
 ) -> Found:
     """Find a diverse set of rules.
 
@@ -84,12 +93,21 @@ def search(
     settings : see :class:`Settings`
     rng : the one source of chance
     report : called after each chosen rule with the name of the pass, the number of rules and what they cover
+    steering : what was asked of the rules; the sampler keeps to what it says of items
     """
     lambda_ = _lambda(backend, sampler, settings, rng)
-    first, pool = _first_pass(backend, sampler, columns, settings, lambda_, rng, report)
-    if settings.second_pass and first.steps:
-        return better_of(first, second_pass(backend, pool, lambda_, len(first.steps), settings.limits, report))
+    chosen = Chosen(backend)
+    chosen.stand(steering.given, partial(_worth_of_given, backend.class_totals))
+    first, pool = _first_pass(backend, sampler, columns, settings, lambda_, chosen, rng, report)
+    if settings.second_pass and first.learnt:
+        again = second_pass(backend, pool, lambda_, len(first.learnt), settings.limits, report, chosen.begun())
+        return better_of(first, again)
     return first
+
+
+def _worth_of_given(class_totals: Integers, class_counts: Integers, rule: Given) -> float:
+    """Return the quality of a rule that stands before the search."""
+    return float(quality(class_counts[None], np.array([rule.label]), class_totals)[0])
 
 
 def better_of(first: Found, second: Found) -> Found:
@@ -131,29 +149,56 @@ class Chosen:
         self._covers: list[Words] = []
         self._sizes: list[int] = []
         self.steps: list[Step] = []
+        self.n_given = 0
         self.covered = backend.nothing
+
+    def stand(self, given: Sequence[Given], worth: Callable[[Integers, Given], float]) -> None:
+        """Begin with rules that stand before the search; ``worth`` is given the class counts of each."""
+        for rule in given:
+            quality_ = worth(self._backend.class_counts(rule.cover), rule)
+            self.add(self._step((), rule.label, rule.cover, quality_, self.distance_to(rule.cover)), rule.cover)
+        self.n_given = len(given)
+
+    def begun(self) -> Chosen:
+        """Return the given rules alone, to choose others once more."""
+        again = Chosen(self._backend)
+        for step, cover in zip(self.steps[: self.n_given], self._covers, strict=False):
+            again.add(step, cover)
+        again.n_given = self.n_given
+        return again
+
+    @property
+    def covers(self) -> list[Words]:
+        """What each of the rules covers."""
+        return self._covers.copy()
 
     def best_of(
         self, bodies: Lists, sizes: Integers, qualities: Floats, lambda_: float, score_to_beat: float
     ) -> diversify.Next | None:
         """Return the body that the greedy would add next, if it beats the score."""
-        covers, own_sizes = np.array(self._covers, np.uint64), np.array(self._sizes, np.int64)
 
         def distance_sums(some: Integers) -> Floats:
-            if not own_sizes.size:
-                return np.zeros(some.size)
-            shared = self._backend.shared(bodies.take(some), covers)
-            return diversify.added_up(jaccard_distance(shared, sizes[some][:, None], own_sizes))
+            return diversify.added_up(self.distances(bodies.take(some), sizes[some]))
 
-        return diversify.best_candidate(qualities, lambda_, own_sizes.size, distance_sums, score_to_beat)
+        return diversify.best_candidate(qualities, lambda_, len(self.steps), distance_sums, score_to_beat)
+
+    def distances(self, bodies: Lists, sizes: Integers) -> Floats:
+        """Return the distance of each body to each of the rules chosen."""
+        if not self._covers:
+            return np.zeros((bodies.size, 0))
+        shared = self._backend.shared(bodies, np.array(self._covers))
+        return jaccard_distance(shared, sizes[:, None], np.array(self._sizes))
 
     def step(self, body: NDArray[np.int32], label: int, worth: float, distance: float) -> tuple[Step, Words]:
         """Return what a rule of some worth and distance would add, and its cover."""
         cover = self._backend.cover(body)
+        return self._step(tuple(body.tolist()), label, cover, worth, distance), cover
+
+    def _step(self, body: tuple[int, ...], label: int, cover: Words, worth: float, distance: float) -> Step:
         class_counts = self._backend.class_counts(cover)
         new = self._backend.class_counts(cover & ~self.covered)[label]
         gain = float(new / max(self._backend.class_totals[label], 1))
-        return Step(tuple(body.tolist()), label, class_counts, worth, distance, gain), cover
+        return Step(body, label, class_counts, worth, distance, gain)
 
     def distance_to(self, cover: Words) -> float:
         """Return the sum of the distances of a cover to those chosen."""
@@ -177,7 +222,7 @@ class Chosen:
             covered |= cover
         qualities = np.array([step.quality for step in steps])
         gains = np.array([step.distance_gain for step in steps])
-        return Found(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered)
+        return Found(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered, self.n_given)
 
 
 def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
@@ -200,11 +245,12 @@ def _first_pass(
     columns: Integers,
     settings: Settings,
     lambda_: float,
+    chosen: Chosen,
     rng: np.random.Generator,
     report: Report,
 ) -> tuple[Found, Candidates]:
-    """Sample candidates for every class and add the best, until no class gains enough."""
-    chosen, pool = Chosen(backend), Candidates()
+    """Sample candidates for every class and add the best to those chosen, until no class gains enough."""
+    pool = Candidates()
     rotation = list(range(backend.n_classes))
     limits = settings.limits
     while rotation and len(chosen.steps) < limits.max_rules:
@@ -255,14 +301,21 @@ def _within(
 
 
 def second_pass(
-    backend: LocalBackend, pool: Candidates, lambda_: float, k: int, limits: Limits, report: Report
+    backend: LocalBackend,
+    pool: Candidates,
+    lambda_: float,
+    k: int,
+    limits: Limits,
+    report: Report,
+    chosen: Chosen,
 ) -> Found:
-    """Choose up to k rules by the greedy among all candidates seen, without exceeding the overlap allowed."""
+    """Add up to k rules by the greedy among all candidates seen, without exceeding the overlap allowed."""
     bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
     pool.bodies.clear()  # millions where there are many classes: not to be held twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Words] = {}
-    covered = backend.nothing
+    covered = chosen.covered.copy()
+    before = diversify.added_up(chosen.distances(bodies, sizes)) if chosen.steps else None
 
     def distances(candidates: Integers, others: list[int]) -> Floats:
         shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
@@ -272,14 +325,13 @@ def second_pass(
         body = bodies.one(candidate)
         covers[candidate] = backend.cover(body)
         np.bitwise_or(covered, covers[candidate], out=covered)
-        report("second pass", len(covers), covered)
+        report("second pass", chosen.n_given + len(covers), covered)
         if limits.max_overlap < 1:  # what shares too much now will not share less later
             return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared(bodies, covered[None])[:, 0]))
         alike = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
         return alike[bodies.equal_to(body, alike)]
 
-    choice = diversify.greedy(qualities, lambda_, k, distances, on_choice)
-    chosen = Chosen(backend)
+    choice = diversify.greedy(qualities, lambda_, k, distances, on_choice, before)
     for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
         chosen.add(*chosen.step(bodies.one(j), int(labels[j]), float(qualities[j]), distance))
     return chosen.found(lambda_, 2)

@@ -12,5 +12,6 @@ where ``D(r)`` is the part of D that r covers; a part that is empty to begin wit
 from diverse_rule_sets.samplers._door import SAMPLERS, sample_rules
 from diverse_rule_sets.samplers._parts import MEASURES
 from diverse_rule_sets.samplers._rejection import RejectionSampler
+from diverse_rule_sets.samplers._steered import SteeredSampler
 
-__all__ = ["MEASURES", "SAMPLERS", "RejectionSampler", "sample_rules"]
+__all__ = ["MEASURES", "SAMPLERS", "RejectionSampler", "SteeredSampler", "sample_rules"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diverse_rule_sets._bitset import Integers, Lists, Words
+from diverse_rule_sets._bitset import Flags, Integers, Lists, Words
 from diverse_rule_sets.backends import LocalBackend
 from diverse_rule_sets.samplers._enumeration import EnumerationSampler, TooManyTuplesError
 from diverse_rule_sets.samplers._parts import Parts, nonempty_subsets
@@ -70,13 +70,19 @@ class RejectionSampler:
             picked = rng.integers(parts.positives.size, size=size)
         else:
             picked = np.searchsorted(weights, rng.random(size) * weights[-1], side="right")
-        items = self._backend.items_of(parts.positives[picked])
-        bodies = items.keep_members(nonempty_subsets(items.lengths, self._alpha, rng))
-        accepted = np.ones(size, np.bool_)
+        bodies, accepted = self._subsets(self._backend.items_of(parts.positives[picked]), rng)
         for group in parts.others:
             met = group[rng.integers(group.size, size=size)]
             accepted &= ~self._backend.contained(bodies, met)
         return bodies.take(np.flatnonzero(accepted))
+
+    def _subsets(self, items: Lists, rng: np.random.Generator) -> tuple[Lists, Flags]:
+        """Draw a body from the items of each record; returns also which of them are bodies."""
+        return items.keep_members(self._taken(items, rng)), np.ones(items.size, np.bool_)
+
+    def _taken(self, items: Lists, rng: np.random.Generator) -> Flags:
+        """Tell which items of each record are taken, some of each."""
+        return nonempty_subsets(items.lengths, self._alpha, rng)
 
     def _settle(self, label: int, n: int, covered: Words, rng: np.random.Generator) -> Lists:
         """Draw the rest by enumeration where that is feasible: perhaps nothing can be accepted at all."""

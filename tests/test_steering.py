@@ -1,0 +1,791 @@
+"""What experts ask is kept, on every table, by every learnt rule and backup, in both searches."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV
+
+import naive
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    Equals,
+    Interval,
+    IsMissing,
+    Rule,
+    _bitset,
+    diversify,
+    diversity_path,
+    grow,
+)
+from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets.backups import find_backups
+from diverse_rule_sets.limits import Limits
+from diverse_rule_sets.measures import Scale
+from diverse_rule_sets.refine import Refiner
+from diverse_rule_sets.samplers import RejectionSampler, SteeredSampler
+from diverse_rule_sets.search import Settings, search
+from diverse_rule_sets.steering import FREE, Given, Steering
+from test_grow import data
+from test_search import random_data as small_data
+
+COLUMNS = ("a", "b", "c", "d")
+WAYS = ("increasing", "decreasing")
+PAPER = {"refine": False, "n_candidates": 30}
+SEARCHES = [{}, PAPER]
+
+
+def random_table(seed, n_classes=2, n=120):
+    """Numbers in `a`, `b` (with gaps) and `c`, letters in `d`; the class depends on all of them, not monotonically."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "a": rng.integers(0, 12, n).astype(float),
+            "b": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(1)),
+            "c": rng.integers(0, 5, n),
+            "d": rng.choice(["x", "y", "z"], n),
+        }
+    )
+    y = ((X["a"] > 3) & (X["a"] <= 9)).to_numpy().astype(int) + ((X["b"] > 0) ^ (X["d"] == "x")).to_numpy()
+    y = np.where(rng.random(n) < 0.1, rng.integers(0, n_classes, n), y) % n_classes
+    y[:n_classes] = np.arange(n_classes)
+    return X, y
+
+
+@st.composite
+def fits(draw):
+    """A random table, and parameters of a fit that finds many rules on it."""
+    X, y = random_table(draw(st.integers(0, 10_000)), draw(st.sampled_from([2, 3])))
+    params = {
+        "random_state": draw(st.integers(0, 99)),
+        "max_rules": draw(st.integers(3, 12)),
+        "max_overlap": draw(st.sampled_from([0.0, 0.1, 1.0])),
+        "min_evidence": draw(st.sampled_from([0.0, 0.5])),
+        "conditions": draw(st.sampled_from(["thresholds", "bins"])),
+        "class_weight": draw(st.sampled_from(["balanced", None])),
+        "second_pass": draw(st.booleans()),
+        "split": draw(st.booleans()),
+    }
+    return X, y, params | draw(st.sampled_from(SEARCHES))
+
+
+some_rules = st.lists(
+    st.sampled_from(
+        [
+            Rule((Interval("a", low=4.0, high=8.0),), 1),
+            Rule((Interval("a", high=2.0), Equals("d", "x")), 0),
+            Rule((Equals("d", "z"),), "1"),
+            Rule((IsMissing("b"),), 0),
+            Rule((Interval("c", low=99.0),), 1),  # covers nothing
+            Rule((Interval("a", high=5.0), Interval("b", high=0.5), Interval("c", low=1.0, high=3.0)), np.int64(1)),
+        ]
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def learnt_of(clf):
+    """The rules that were learnt, and all backups."""
+    n_given = len(clf.given_rules or ())
+    return [*clf.rule_set_.rules[n_given:], *clf.rule_set_.backups]
+
+
+# --- given rules -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(fits(), some_rules)
+def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
+    X, y, params = fit
+    clf = DiverseRuleSetClassifier(given_rules=rules, **params).fit(X, y)
+    rule_set = clf.rule_set_
+    assert [rule.conditions for rule in rule_set[: len(rules)]] == [rule.conditions for rule in rules]
+    assert [rule.label for rule in rule_set[: len(rules)]] == [int(rule.label) for rule in rules]
+    assert len(rules) <= len(rule_set) <= clf.max_rules
+    assert [step["pass"] == 0 for step in clf.history_] == [j < len(rules) for j in range(len(rule_set))]
+
+    covers = [frozenset(np.flatnonzero(rule.covers(X)).tolist()) for rule in rule_set]
+    before = frozenset()
+    for j, (rule, cover, step) in enumerate(zip(rule_set, covers, clf.history_, strict=True)):
+        assert dict(rule.class_counts) == {label: sum(y[i] == label for i in cover) for label in set(y.tolist())}
+        far = sum(naive.jaccard_distance(cover, other) for other in covers[:j])
+        assert step["distance_gain"] == pytest.approx(far)
+        new = sum(y[i] == rule.label for i in cover - before)
+        assert step["recall_gain"] == pytest.approx(new / (y == rule.label).sum())
+        if j >= len(rules):
+            assert len(cover & before) <= clf.max_overlap * len(cover)
+            assert cover not in covers[: len(rules)]
+        before |= cover
+    total = sum(step["quality"] for step in clf.history_) + clf.lambda_ * naive.dispersion(covers)
+    assert clf.objective_ == pytest.approx(total)
+    assert rule_set.uncovered_counts == tuple(
+        sum(y[i] == label for i in range(len(y)) if i not in before) for label in sorted(set(y.tolist()))
+    )
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_the_quality_of_a_given_rule_is_that_of_its_own_label(params):
+    X, y = random_table(0, 3)
+    rule = Rule((Interval("a", low=6.0), Equals("d", "x")), 2)
+    clf = DiverseRuleSetClassifier(given_rules=[rule], class_weight=None, random_state=0, **params).fit(X, y)
+    inside = [int((y[rule.covers(X)] == label).sum()) for label in range(3)]
+    totals = np.bincount(y).tolist()
+    if params:
+        records = [frozenset([0]) if flag else frozenset() for flag in rule.covers(X)]
+        expected = naive.quality(((0,), 2), records, y.tolist())
+    else:
+        best, label = naive.refined_quality(inside, totals, [1.0] * 3, 5.0, 0.03, 2)
+        expected = best * inside[2] / inside[label]
+    assert clf.history_[0]["quality"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_rules_go_where_the_given_ones_are_not(params):
+    """The rule that a free search finds first is given: the others stay as far from it as they would."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    free = DiverseRuleSetClassifier(random_state=0, max_overlap=0.0, **params).fit(X, y)
+    first = free.rule_set_[0]
+    clf = DiverseRuleSetClassifier(random_state=1, max_overlap=0.0, given_rules=[first], **params).fit(X, y)
+    assert clf.rule_set_[0] == first
+    assert clf.rule_set_[0].class_counts == first.class_counts
+    assert len(clf.rule_set_) > 1
+    fired = clf.rule_set_.fires(X)
+    assert not fired[fired[:, 0], 1:].any()
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_as_many_given_as_wanted_leaves_no_room(params):
+    X, y = random_table(1)
+    rules = [Rule((Interval("a", low=4.0),), 1), Rule((Equals("d", "x"),), 0)]
+    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=2, diversity=2.5, random_state=0, **params).fit(X, y)
+    assert list(clf.rule_set_) == rules
+    assert clf.rule_set_.backups == ()
+    assert clf.lambda_ == 2.5
+    distance = naive.dispersion([frozenset(np.flatnonzero(rule.covers(X))) for rule in rules])
+    assert clf.objective_ == pytest.approx(sum(step["quality"] for step in clf.history_) + 2.5 * distance)
+
+
+@pytest.mark.parametrize("params", [*SEARCHES, {"max_overlap": 0.2, "split": False}])
+def test_one_search_gives_the_rule_sets_of_several_fits(params):
+    X, y = load_breast_cancer(return_X_y=True)
+    rules = [Rule((Interval("x0", low=16.0),), 0), Rule((Interval("x1", low=9.0, high=15.0),), "1")]
+    several = DiverseRuleSetClassifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [2, 3, 5])
+    for n, rule_set in zip([2, 3, 5], several, strict=True):
+        alone = DiverseRuleSetClassifier(given_rules=rules, random_state=0, max_rules=n, **params).fit(X, y).rule_set_
+        assert str(alone) == str(rule_set)
+
+
+def test_a_path_begins_with_the_given_rules():
+    X, y = load_iris(return_X_y=True)
+    rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
+    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=5)
+    path = diversity_path(clf, X, y, max_overlap=[0.0], cv=3)
+    assert [point.max_rules for point in path] == [2, 3, 5]
+    assert path[0].rules == 2.0
+    with pytest.raises(ValueError, match="given_rules holds 2 rules, more than max_rules=1"):
+        diversity_path(clf, X, y, max_rules=[1, 3], cv=3)
+
+
+def test_given_rules_stand_where_there_is_one_class_only():
+    X, y = random_table(0)
+    rule = Rule((Equals("d", "x"),), "only")
+    clf = DiverseRuleSetClassifier(given_rules=[rule]).fit(X, ["only"] * len(y))
+    assert list(clf.rule_set_) == [rule]
+
+
+@pytest.mark.parametrize("conflict", ["smoothed", "precision", "f1", "first", "vote", "counts"])
+def test_a_rule_that_covers_nothing_is_kept_and_does_no_harm(conflict):
+    X, y = load_iris(return_X_y=True)
+    rule = Rule((Interval("x0", low=1e6),), 1)
+    clf = DiverseRuleSetClassifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
+    assert clf.rule_set_[0].class_counts == ((0, 0), (1, 0), (2, 0))
+    assert "nan" not in str(clf.rule_set_)
+    assert "THEN 1 (covers none of 150 records)" in str(clf.rule_set_)
+    assert clf.score(X, y) > 0.9
+    assert clf.predict([[1e7, 3.0, 60.0, 50.0]]).size == 1
+
+
+def test_rules_may_be_given_in_words(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    words = {"IF x3 <= 0.8 THEN 0": Rule((Interval("x3", high=0.8),), "0")}
+    monkeypatch.setattr(Rule, "parse", staticmethod(words.__getitem__), raising=False)
+    clf = DiverseRuleSetClassifier(given_rules=list(words), random_state=0).fit(X, y)
+    assert clf.rule_set_[0] == Rule((Interval("x3", high=0.8),), 0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "meant"),
+    [
+        ([1.0, 2.0], "2", 2.0),
+        ([1.0, 2.0], "2.0", 2.0),
+        (["1", "2"], 2, "2"),
+        ([True, False], "True", True),
+        (["a", "b"], np.str_("a"), "a"),
+    ],
+)
+def test_a_label_in_words(labels, said, meant):
+    X = pd.DataFrame({"a": np.arange(40.0)})
+    clf = DiverseRuleSetClassifier(given_rules=[Rule((Interval("a", high=9.0),), said)]).fit(X, labels * 20)
+    assert clf.rule_set_[0].label == meant
+    assert type(clf.rule_set_[0].label) is type(meant)
+
+
+@pytest.mark.parametrize("default", ["least_covered", "majority"])
+def test_the_default_knows_of_given_rules(default):
+    """Class 0 is under a given rule to the last record, so the least covered class is another one."""
+    X, y = load_iris(return_X_y=True)
+    rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
+    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=2, default=default).fit(X, y)
+    assert clf.rule_set_.default == 1
+
+
+def test_clones_pickles_grids_threads_and_tables_of_any_kind():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    clf = DiverseRuleSetClassifier(
+        given_rules=[Rule((Interval("mean radius", low=17.0),), 0)],
+        forbidden=["mean area"],
+        required=["mean texture"],
+        monotone={"mean texture": "decreasing"},
+        random_state=0,
+        max_rules=6,
+    ).fit(X, y)
+    page = str(clf.rule_set_)
+    assert str(clone(clf).fit(X, y).rule_set_) == page
+    assert str(pickle.loads(pickle.dumps(clf)).rule_set_) == page
+    assert str(clone(clf).set_params(n_jobs=2).fit(pl.from_pandas(X), y.to_numpy()).rule_set_) == page
+    grid = GridSearchCV(clf, {"max_rules": [2, 4], "forbidden": [None, ["mean area"]]}, cv=2).fit(X, y)
+    assert grid.best_score_ > 0.8
+    assert grid.best_estimator_.rule_set_[0] == clf.given_rules[0]
+
+
+# --- forbidden ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3))
+def test_a_forbidden_column_might_as_well_not_be_there(fit, names):
+    X, y, params = fit
+    clf = DiverseRuleSetClassifier(forbidden=sorted(names), **params).fit(X, y)
+    without = DiverseRuleSetClassifier(**params).fit(X.drop(columns=sorted(names)), y)
+    assert str(clf.rule_set_) == str(without.rule_set_)
+    assert clf.lambda_ == without.lambda_
+    assert clf.n_features_in_ == len(COLUMNS)
+    np.testing.assert_array_equal(clf.predict(X), without.predict(X.drop(columns=sorted(names))))
+
+
+def test_what_is_forbidden_would_have_been_used():
+    X, y = random_table(0)
+    assert any("a" in {c.column for c in rule.conditions} for rule in fitted(X, y).rule_set_)
+    assert "a" not in fitted(X, y, forbidden=["a"]).rule_set_.columns
+
+
+def fitted(X, y, **params):
+    return DiverseRuleSetClassifier(random_state=0, **params).fit(X, y)
+
+
+def test_a_forbidden_column_is_not_even_read():
+    X, y = random_table(0)
+    X["lists"] = [[1, 2]] * len(X)
+    with pytest.raises(TypeError, match="lists"):
+        fitted(X, y)
+    assert len(fitted(X, y, forbidden=["lists"]).rule_set_) > 0
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_all_columns_forbidden(params):
+    X, y = random_table(0)
+    clf = fitted(X, y, forbidden=X.columns, **params)
+    assert len(clf.rule_set_) == 0
+    assert clf.predict(X).shape == y.shape
+    rule = Rule((Interval("a", low=4.0),), 1)
+    clf = fitted(X, y, forbidden=list(X.columns), given_rules=[rule], **params)
+    assert list(clf.rule_set_) == [rule]
+
+
+def test_many_forbidden_columns_do_not_make_the_others_coarse():
+    """Tables of over 200 columns get fewer bins; those that are not read do not count."""
+    X, y = random_table(0)
+    wide = pd.concat([X, pd.DataFrame(np.zeros((len(X), 900)), columns=[f"z{j}" for j in range(900)])], axis=1)
+    assert str(fitted(wide, y, forbidden=list(wide.columns[4:])).rule_set_) == str(fitted(X, y).rule_set_)
+
+
+# --- required ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3), st.integers(3, 4))
+def test_every_learnt_rule_and_backup_speaks_of_what_is_required(fit, names, max_conditions):
+    X, y, params = fit
+    clf = DiverseRuleSetClassifier(required=sorted(names), max_conditions=max_conditions, **params).fit(X, y)
+    for rule in learnt_of(clf):
+        assert names <= {condition.column for condition in rule.conditions}
+        assert len(rule.conditions) <= max_conditions
+
+
+def test_required_columns_are_found_and_cost_little():
+    """Two columns of noise must be spoken of; the rules still tell the classes apart by two others of thirty."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 30))
+    y = ((X[:, 3] > 0) & (X[:, 20] > -0.3)).astype(int)
+    for names in (["x7"], ["x7", "x8"], ["x3", "x7", "x8"]):
+        free = fitted(X[:600], y[:600])
+        clf = fitted(X[:600], y[:600], required=names)
+        assert not any(set(names) <= {c.column for c in rule.conditions} for rule in free.rule_set_)
+        assert all(set(names) <= {c.column for c in rule.conditions} for rule in learnt_of(clf))
+        assert clf.score(X[600:], y[600:]) > 0.85
+
+
+def test_backups_never_lose_a_required_column():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    clf = fitted(X, y, required=["mean texture"])
+    assert clf.rule_set_.backups
+    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.backups)
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_given_rules_need_not_speak_of_what_is_required(params):
+    X, y = random_table(0)
+    rule = Rule((Equals("d", "y"),), 1)
+    clf = fitted(X, y, required=["a"], given_rules=[rule], min_evidence=0.0, **params)
+    assert clf.rule_set_[0] == rule
+    assert len(clf.rule_set_) > 1
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_a_required_column_that_tells_nothing_is_said_aloud(params):
+    X, y = random_table(0)
+    X["same"] = 1.0
+    with pytest.warns(UserWarning, match="required names 'same', of which no condition tells records apart"):
+        clf = fitted(X, y, required=["a", "same"], **params)
+    assert len(clf.rule_set_) == 0
+
+
+# --- monotone ----------------------------------------------------------------------------------------------------
+
+
+def keeps_direction(rule, way_of):
+    """Look at the conditions of a rule as a reader would."""
+    for condition in rule.conditions:
+        way = way_of.get((condition.column, rule.label))
+        if way is not None and isinstance(condition, Interval):
+            missing_bound = condition.high if way == "increasing" else condition.low
+            if missing_bound is not None:
+                return False
+    return True
+
+
+@settings(max_examples=50)
+@given(
+    fits(),
+    st.dictionaries(
+        st.sampled_from(COLUMNS[:3]), st.dictionaries(st.sampled_from([0, 1]), st.sampled_from(WAYS)), min_size=1
+    ),
+    st.sampled_from([(), ("a",), ("a", "b")]),
+)
+def test_every_learnt_rule_and_backup_keeps_its_direction(fit, monotone, required):
+    X, y, params = fit
+    clf = DiverseRuleSetClassifier(monotone=monotone, required=list(required), **params).fit(X, y)
+    way_of = {(name, label): way for name, ways in monotone.items() for label, way in ways.items()}
+    for rule in learnt_of(clf):
+        assert keeps_direction(rule, way_of), str(rule)
+        assert set(required) <= {condition.column for condition in rule.conditions}
+    if clf.refine:  # the label is still the likeliest class, or one of those as likely
+        shares = clf.predict_proba(X)
+        assert (shares[np.arange(len(y)), clf.predict(X)] >= shares.max(axis=1) - 1e-9).all()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_word_speaks_of_the_second_of_two_labels(way):
+    X, y = random_table(3)
+    other = WAYS[1 - WAYS.index(way)]
+    word, by_label = fitted(X, y, monotone={"a": way}), fitted(X, y, monotone={"a": {0: other, "1": way}})
+    assert str(word.rule_set_) == str(by_label.rule_set_)
+    assert str(word.rule_set_) != str(fitted(X, y, monotone={"a": other}).rule_set_)
+
+
+def risk(n=3000, seed=0):
+    """Risk rises with age and with income falling, but in this table the ages from 40 to 50 are safe by chance."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.uniform(20, 80, n).round(), "income": rng.lognormal(10, 0.5, n).round(-2)})
+    chance = np.where((X["age"] > 40) & (X["age"] <= 50), 0.05, 0.1 + 0.7 * (X["age"] > 30) * (X["income"] < 24000))
+    return X, np.where(rng.random(n) < chance, "ill", "well")
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_where_a_direction_matters(params):
+    """Free rules follow the dip; rules that must not, do not, and are about as good."""
+    X, y = risk()
+    ways = {"age": {"ill": "increasing", "well": "decreasing"}, "income": {"ill": "decreasing"}}
+    way_of = {(name, label): way for name, by_label in ways.items() for label, way in by_label.items()}
+    free = fitted(X[:2000], y[:2000], **params)
+    clf = fitted(X[:2000], y[:2000], monotone=ways, **params)
+    assert not all(keeps_direction(rule, way_of) for rule in learnt_of(free))
+    assert all(keeps_direction(rule, way_of) for rule in learnt_of(clf))
+    assert {rule.label for rule in clf.rule_set_} == {"ill", "well"}
+    assert clf.score(X[2000:], y[2000:]) > free.score(X[2000:], y[2000:]) - 0.12
+    assert clf.score(X[2000:], y[2000:]) > 0.65
+
+
+def test_dates_have_a_direction_too():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 3000, 400)
+    X = pd.DataFrame({"since": pd.Timestamp("2015-01-01") + pd.to_timedelta(days, "D"), "noise": rng.random(400)})
+    y = (days > 1000) & (days <= 2000)
+    free, clf = fitted(X, y), fitted(X, y, monotone={"since": "increasing"})
+    way_of = {("since", True): "increasing", ("since", False): "decreasing"}
+    assert not all(keeps_direction(rule, way_of) for rule in learnt_of(free))
+    assert all(keeps_direction(rule, way_of) for rule in learnt_of(clf))
+    assert "since" in clf.rule_set_.columns
+
+
+def test_outer_bins_may_stay():
+    X, y = risk()
+    clf = fitted(X, y, conditions="bins", monotone={"age": {"ill": "increasing"}, "income": {"ill": "decreasing"}})
+    ill = [rule for rule in clf.rule_set_ if rule.label == "ill"]
+    assert ill
+    assert all(keeps_direction(rule, {("age", "ill"): "increasing", ("income", "ill"): "decreasing"}) for rule in ill)
+
+
+def grown(seed, steering, guarded=True):
+    """Search items of four columns, of which the odd ones say `above`; returns the rules before and after splits."""
+    y, _, columns, opposites, backend = data(seed)
+    limits = Limits(max_rules=14, max_conditions=3, min_support=3)
+    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    refiner = Refiner(backend, columns, scale, limits, 0.3, steering)
+    how, rng = Settings(6, "strict", True, limits), np.random.default_rng(seed)
+    sampler = SteeredSampler(backend, "pairs", 0.2, steering)
+    trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
+    refiner.steering = steering if guarded else FREE
+    before, after = (grow.finished(backend, refiner, trace, how, o, lambda *_: None) for o in (None, opposites))
+    return before.steps, after.steps
+
+
+@pytest.mark.parametrize("required", [(), (3,)])
+@pytest.mark.parametrize("label", range(3))
+def test_splits_keep_to_what_is_asked(label, required):
+    """They are made here, and would break it if nobody looked."""
+    banned = np.zeros((3, 40), bool)
+    banned[label, 1::2] = True
+    steering = Steering((), np.repeat(np.arange(4), 10), required, banned)
+    broken, n_splits = {True: 0, False: 0}, 0
+    for seed, guarded in itertools.product(range(6), broken):
+        before, after = grown(seed, steering, guarded)
+        assert all(steering.allows(step.body, step.label) for step in before)
+        broken[guarded] += sum(not steering.allows(step.body, step.label) for step in after)
+        n_splits += (len(after) - len(before)) * guarded
+    assert n_splits > 0
+    assert broken[True] == 0
+    assert broken[False] > 0
+
+
+def test_shortening_leaves_an_item_of_a_required_column():
+    """Item 1 holds wherever item 0 does, and is left out unless its column is required."""
+    items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
+    scale = Scale(backend.class_totals, np.ones(2), 1.0, 0.0)
+    for required, kept in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
+        steering = Steering((), np.arange(3), required)
+        assert Refiner(backend, np.arange(3), scale, Limits(5), 0.0, steering).shortened((0, 1)) == kept
+
+
+@pytest.mark.parametrize("required", [(), (2,)])
+def test_backups_may_be_what_they_are(required):
+    """The label of a backup is known only once those before it have taken their records."""
+    broken = {True: 0, False: 0}
+    for seed, guarded in itertools.product(range(60), broken):
+        rng = np.random.default_rng(seed)
+        items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
+        backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 3)
+        scale, columns = Scale(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
+        steering = Steering((), columns, required, rng.random((3, 10)) < 0.2)
+        bodies = [tuple(sorted({2, *rng.choice(10, 3).tolist()})) for _ in range(5)]
+        asked = steering if guarded else FREE
+        found = find_backups(backend, columns, scale, bodies, backend.nothing, Limits(9), 15, asked)
+        broken[guarded] += sum(not steering.allows(backup.body, backup.label) for backup in found)
+    assert broken[True] == 0
+    assert broken[False] > 50
+
+
+# --- in items ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_allowed_around_bodies_is_what_is_allowed_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    columns = np.sort(rng.integers(0, 4, 9))
+    required = tuple(rng.choice(np.unique(columns), seed % 3, replace=False).tolist())
+    steering = Steering((), columns, required, rng.random((3, 9)) < 0.2 if seed % 2 else None)
+    bodies = [tuple(sorted(rng.choice(9, size, replace=False).tolist())) for size in (0, 1, 2, 3, 3)]
+    used = np.array([np.isin(np.arange(columns.max() + 1), columns[list(body)]) for body in bodies])
+    labels = rng.integers(0, 3, (5, 10))
+    got = steering.allowed_around(bodies, used, labels)
+    for (j, body), item in itertools.product(enumerate(bodies), range(10)):
+        longer = tuple(sorted({*body, item} - {9}))
+        assert got[j, item] == steering.allows(longer, int(labels[j, item]))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.floats(0, 3))
+def test_the_greedy_goes_on_from_what_stands(seed, n_standing, lambda_):
+    rng = np.random.default_rng(seed)
+    distance = rng.random((20, 20))
+    distance = (distance + distance.T) / 2
+    qualities, rest = rng.random(20), np.arange(n_standing, 20)
+    ref = naive.greedy(qualities.tolist(), distance.tolist(), lambda_, n_standing + 5, range(n_standing))
+    before = diversify.added_up(distance[np.ix_(rest, range(n_standing))])
+    got = diversify.greedy(
+        qualities[rest], lambda_, 5, lambda some, others: distance[np.ix_(rest[some], rest[others])], before=before
+    )
+    assert [int(rest[j]) for j in got.chosen] == ref[n_standing:]
+
+
+def standing(backend, bodies_and_labels):
+    """Bodies as rules that are given."""
+    covers = [backend.cover(np.array(body, np.int32)) for body, _ in bodies_and_labels]
+    return tuple(Given(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True))
+
+
+@pytest.mark.parametrize("diversity", ["strict", "none"])
+def test_the_papers_search_goes_on_from_given_rules(diversity):
+    """The same candidates through the slow literal Algorithm 2 give the same rules, the second pass included."""
+    passes = set()
+    for seed in range(20):
+        items, y, backend = small_data(seed, n=90, n_items=14)
+        rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
+
+        def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
+            flags = np.isin(np.arange(n), list(covered))
+            return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
+
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
+        ref, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 9, 0.02, diversity, True, rules)
+        how = Settings(12, diversity, True, Limits(9, min_recall_gain=0.02))
+        rng = np.random.default_rng(seed)
+        steering = Steering(standing(backend, rules))
+        found = search(backend, RejectionSampler(backend), np.arange(14), how, rng, lambda *_: None, steering)
+        assert [(step.body, step.label) for step in found.learnt] == ref[len(rules) :]
+        assert found.objective == pytest.approx(naive.objective(ref, records, y.tolist(), lambda_))
+        passes.add(found.pass_)
+    assert 2 in passes
+
+
+@pytest.mark.parametrize("max_overlap", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("refine", [True, False])
+def test_limits_of_learnt_rules_count_what_given_ones_cover(refine, max_overlap):
+    passes = set()
+    for seed in range(10):
+        steps, backend, rules, found = beside(seed, refine, max_overlap)
+        assert [step.label for step in steps[:2]] == [label for _, label in rules]
+        assert 2 < len(steps) <= 9
+        before = backend.cover(np.array(rules[0][0])) | backend.cover(np.array(rules[1][0]))
+        for step in steps[2:]:
+            cover = backend.cover(np.array(step.body, np.int32))
+            shared = backend.class_counts(cover & before).sum()
+            assert shared <= max_overlap * backend.class_counts(cover).sum()
+            before = before | cover
+        np.testing.assert_array_equal(found.covered, before)
+        passes.add(found.pass_)
+    assert refine or 2 in passes
+
+
+def beside(seed, refine, max_overlap, max_rules=9):
+    """Search beside two rules that are given."""
+    y, _, columns, opposites, backend = data(seed)
+    limits = Limits(max_rules, max_conditions=3, max_overlap=max_overlap, min_support=3)
+    rules, report = [((0, 16), 0), ((13, 29), 1)], lambda *_: None
+    steering = Steering(standing(backend, rules), columns)
+    sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
+    how = Settings(12 if refine else 60, "none", True, limits)
+    if not refine:
+        found = search(backend, sampler, columns, how, rng, report, steering)
+    else:
+        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+        trace = grow.first_pass(backend, sampler, refiner, how, rng, report)
+        found = grow.finished(backend, refiner, trace, how, opposites, report)
+    return found.steps, backend, rules, found
+
+
+@pytest.mark.parametrize("diversity", ["strict", "permissive", 0.5])
+def test_one_first_pass_serves_several_numbers_of_rules(diversity):
+    """Beside given rules too the beginning of a long search is a short one; lambda is that of its first round."""
+    for seed in range(6):
+        y, _, columns, opposites, backend = data(seed)
+        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        steering = Steering(standing(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
+        answers = {}
+        for most in (10, 3, 4):
+            limits = Limits(most, max_conditions=3, max_overlap=0.3, min_support=3)
+            refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+            sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
+            how = Settings(6, diversity, True, limits)
+            trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
+            seen = [candidate.quality for candidate in trace.pool.candidates[: trace.n_seen[2]]]
+            assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
+            for wanted in [n for n in (3, 4, 10) if n <= most]:
+                how = Settings(6, diversity, True, limits._replace(max_rules=wanted))
+                found = grow.finished(backend, refiner, trace, how, opposites, lambda *_: None)
+                bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
+                assert len(bodies) <= wanted
+                assert answers.setdefault(wanted, bodies) == bodies
+
+
+def test_climbs_start_with_required_columns():
+    """However long the drawn bodies are, and without losing a climb to a start that can be no rule."""
+    X, y = load_breast_cancer(return_X_y=True)
+    starts = []
+    climb = Refiner.climb
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Refiner, "climb", lambda self, some: starts.append((self.steering, some)) or climb(self, some))
+        fitted(X, y, length_odds=1.0, max_rules=3, required=["x0", "x9"])
+    some = [(steering, start) for steering, bodies in starts for start in bodies if start]
+    assert len(some) > 10
+    assert all(steering.complete(start) and len(start) <= 8 for steering, start in some)
+
+
+@pytest.mark.parametrize("measure", ["pairs", "triples"])
+def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
+    n_drawn = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        items, y = rng.random((40, 8)) < 0.5, rng.integers(0, 2, 40)
+        banned = np.zeros((2, 8), bool)
+        banned[1] = rng.random(8) < 0.5
+        covered = _bitset.pack(rng.random(40) < 0.2)
+        whole, less = (LocalBackend(_bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
+        steered = SteeredSampler(whole, measure, 0.7, Steering((), np.arange(8), (), banned))
+        for label, plain in ((0, whole), (1, less)):
+            expected = RejectionSampler(plain, measure, 0.7).draw(label, 30, covered, np.random.default_rng(seed))
+            got = steered.draw(label, 30, covered, np.random.default_rng(seed))
+            assert list(got.tuples()) == list(expected.tuples())
+            n_drawn += got.size
+    assert n_drawn > 500
+
+
+def test_required_items_are_drawn_by_the_law_that_is_written_down():
+    """One record with three items of the required column and one other: 15 subsets, of which one needs an item."""
+    backend = LocalBackend(_bitset.pack(np.ones((4, 1), bool)), np.array([0]), 1)
+    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 0, 0, 1]), (0,)))
+    drawn = list(sampler.draw(0, 6000, backend.nothing, np.random.default_rng(0)).tuples())
+    bodies = [b for size in range(1, 5) for b in itertools.combinations(range(4), size) if set(b) & {0, 1, 2}]
+    assert set(drawn) == set(bodies)
+    observed = [drawn.count(body) for body in bodies]
+    law = np.array([1 + (len(body) == 2 and 3 in body) / 3 for body in bodies]) / 15
+    assert law.sum() == pytest.approx(1)
+    assert stats.chisquare(observed, 6000 * law).pvalue > 1e-4
+    assert stats.chisquare(observed, np.full(len(bodies), 6000 / len(bodies))).pvalue < 1e-4  # not just any law
+
+
+def test_a_record_without_an_item_of_a_required_column_gives_no_body():
+    items = np.array([[1, 0], [1, 0], [1, 1], [0, 0]], bool)
+    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 0, 1]), 2)
+    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 1]), (1,)))
+    drawn = list(sampler.draw(0, 50, backend.nothing, np.random.default_rng(0)).tuples())
+    assert set(drawn) == {(1,), (0, 1)}
+    assert sampler.draw(1, 50, backend.nothing, np.random.default_rng(0)).size == 0
+
+
+def test_a_start_holds_an_item_of_each_required_column():
+    steering = Steering((), np.arange(12) // 3, (1, 3))
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        body = tuple(sorted({3, 9, *rng.choice(12, 8).tolist()}))
+        start = steering.start(body, 4, 3, rng)
+        assert set(start) <= set(body)
+        assert len(start) <= 4
+        assert {1, 3} <= {item // 3 for item in start}
+        assert len({item // 3 for item in start}) <= 3
+
+
+# --- nothing asked, and asked wrongly ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", SEARCHES)
+def test_nothing_asked_changes_nothing(params):
+    X, y = random_table(5)
+    empty = {"given_rules": [], "forbidden": [], "required": (), "monotone": {}}
+    assert str(fitted(X, y, **empty, **params).rule_set_) == str(fitted(X, y, **params).rule_set_)
+    assert str(fitted(X, y, monotone={"a": {}}, **params).rule_set_) == str(fitted(X, y, **params).rule_set_)
+
+
+A_RULE = Rule((Interval("a", low=4.0),), 1)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got Rule"),
+        ({"given_rules": "IF a > 4 THEN 1"}, TypeError, "given_rules must be a list of rules, got 'IF"),
+        ({"given_rules": [A_RULE, 7]}, TypeError, r"given_rules\[1\] must be a Rule or a rule in words, got 7 \(int\)"),
+        ({"given_rules": [A_RULE] * 3, "max_rules": 2}, ValueError, "given_rules holds 3 rules, more than max_rules=2"),
+        (
+            {"given_rules": [Rule((Interval("zz", low=4.0),), 1)]},
+            ValueError,
+            r"given_rules has the rule IF zz > 4 THEN 1, which names the column 'zz'.*\['a', 'b', 'c', 'd'\]",
+        ),
+        (
+            {"given_rules": [Rule((Interval("a", low=4.0),), "yes")]},
+            ValueError,
+            r"given_rules has the rule IF a > 4 THEN yes with the label 'yes', which y does not have.*\[0, 1\]",
+        ),
+        ({"given_rules": [Rule((), [0, 1])]}, ValueError, r"the label \[0, 1\], which y does not have"),
+        (
+            {"given_rules": [Rule((Interval("d", low=4.0),), 1)]},
+            ValueError,
+            "given_rules has the rule IF d > 4 THEN 1: column 'd' holds text values, expected number",
+        ),
+        ({"forbidden": "a"}, TypeError, "forbidden must be a list of column names, got 'a'"),
+        ({"forbidden": {"a": 1}}, TypeError, "forbidden must be a list of column names, got {'a': 1}"),
+        ({"required": 3}, TypeError, "required must be a list of column names, got 3"),
+        ({"required": [["a"]]}, TypeError, r"required must be a list of column names, got \['a'\] among them"),
+        ({"forbidden": ["q", "a"]}, ValueError, "forbidden names 'q', which X does not have as columns; its columns"),
+        ({"required": ["q", "p"]}, ValueError, "required names 'p', 'q', which X does not have as columns"),
+        (
+            {"required": ["a", "b"], "forbidden": ["b"]},
+            ValueError,
+            "required and forbidden both name 'b', expected one of the two",
+        ),
+        (
+            {"required": ["a", "b", "c"], "max_conditions": 2},
+            ValueError,
+            "required names 3 columns, more than max_conditions=2",
+        ),
+        ({"monotone": ["a"]}, TypeError, r"monotone must be a dict of columns, got \['a'\]"),
+        (
+            {"monotone": {"a": "up"}},
+            ValueError,
+            r"monotone\['a'\] must be one of 'increasing', 'decreasing', or a dict",
+        ),
+        (
+            {"monotone": {"a": {1: 1}}},
+            ValueError,
+            r"monotone\['a'\]\[1\] must be one of 'increasing', 'decreasing', got 1",
+        ),
+        ({"monotone": {"a": {7: "increasing"}}}, ValueError, r"monotone\['a'\] names the label 7, which y does not"),
+        ({"monotone": {"q": "increasing"}}, ValueError, "monotone names 'q', which X does not have as columns"),
+        (
+            {"monotone": {"d": "increasing"}},
+            ValueError,
+            "monotone names the column 'd', which holds text values, expected numbers or dates",
+        ),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(params, error, message):
+    X, y = random_table(0)
+    with pytest.raises(error, match=message):
+        DiverseRuleSetClassifier(**params).fit(X, y)
+
+
+def test_one_word_for_more_than_two_labels_is_refused():
+    X, y = random_table(0, 3)
+    with pytest.raises(ValueError, match=r"y has 3 labels, so give a dict by label, such as \{2: 'increasing'\}"):
+        DiverseRuleSetClassifier(monotone={"a": "increasing"}).fit(X, y)
