@@ -38,6 +38,33 @@ def page(rule_set: RuleSet) -> str:
     return "\n".join(pages)
 
 
+def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
+    """Return rules, backups and the default as the columns of a table."""
+    everyone = rule_set.rules + rule_set.backups
+    n_left = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.backups)
+    counts = [*rule_set.class_counts(everyone).astype(int).tolist(), list(rule_set.default_counts)]
+    if n_left <= 0:
+        counts[-1] = [0] * len(rule_set.classes)
+    sizes = [sum(row) for row in counts]
+    labels = [*(rule.label for rule in everyone), rule_set.default]
+    own = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
+    total = max(sum(rule_set.class_totals), 1)
+    parts = ["rule"] * len(rule_set.rules) + ["backup"] * len(rule_set.backups)
+    columns: dict[str, list[Any]] = {
+        "rule": [*range(1, len(everyone) + 1), None],
+        "part": [*parts, "default"],
+        "if": [*map(_body, everyone), "nothing else covers it"],
+        "then": labels,
+        "conditions": [*(len(rule.conditions) for rule in everyone), 0],
+        "covers": sizes,
+        "coverage": [size / total for size in sizes],
+        "precision": [n / size if size else None for n, size in zip(own, sizes, strict=True)],
+    }
+    for k, label in enumerate(rule_set.classes):
+        columns[f"n {format_label(label)}"] = [row[k] for row in counts]
+    return columns
+
+
 def speaker_sentences(rule_set: RuleSet) -> list[str]:
     """Say what each rule, each backup and the default say of a record."""
     numbered = [str(rule) for rule in rule_set.rules]

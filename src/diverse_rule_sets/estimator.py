@@ -116,6 +116,22 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         }
         return frame_like(X, columns, rule="Int64")
 
+    def why(self, X: Any, *, label: Any = None) -> Any:
+        """Say in words why a record gets its label, and what would have had to differ for another one.
+
+        Parameters
+        ----------
+        X : one record, a dict or a row of a pandas table, or a table
+        label : the other label to speak of; by default the three nearest
+
+        Returns
+        -------
+        str for one record, a list of str for a table; see :meth:`RuleSet.why`
+        """
+        check_is_fitted(self)
+        one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
+        return self.rule_set_.why(X if one else self._table(X), label=label)
+
     def _table(self, X: Any) -> Table:
         """Check a table to predict: columns by name, or by position where one of the two tables has no names."""
         check_is_fitted(self)

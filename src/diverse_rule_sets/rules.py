@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets import _html
 from diverse_rule_sets._tables import Table, as_table
-from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
+from diverse_rule_sets._words import frame_columns, page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
 from diverse_rule_sets.deciding import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.grammar import parse_rule
@@ -319,6 +319,110 @@ class RuleSet:
         if answer not in offered:
             raise ValueError(f"conflict returned {answer!r}, expected one of the covering rules it was given")
         return int(covering[offered.index(answer)])
+
+    def why(self, X: Any, *, label: Any = None) -> Any:
+        """Say in words why a record gets its label, and what would have had to differ for another one.
+
+        Named are the rule that spoke, the record's own values where it looked, and for other labels the nearest rule
+        that would have given them: the one with the fewest conditions that fail. That is tried, not guessed: the values
+        are moved just so far that the conditions hold, and the rule set is asked again; where another rule would still
+        speak, the words say so.
+
+        Parameters
+        ----------
+        X : one record, a dict or a row of a pandas table, or a table
+        label : the other label to speak of; by default the three nearest
+
+        Returns
+        -------
+        str for one record, a list of str for a table
+
+        Examples
+        --------
+        >>> rules = (Rule.parse("IF age <= 37 THEN good"), Rule.parse("IF age > 60 AND sex = 'F' THEN bad"))
+        >>> rule_set = RuleSet(rules, ("bad", "good"), "bad", (5, 5), (5, 1))
+        >>> print(rule_set.why({"age": 30, "sex": "M"}))
+        good, by rule 1: IF age <= 37 THEN good.
+        Here age is 30.
+        It would be bad if age > 60 (it is 30) and sex = "F" (it is "M"): rule 2.
+        """
+        from diverse_rule_sets.why import why
+
+        return why(self, X, label)
+
+    def evaluated(self, X: Any, y: Any) -> RuleSet:
+        """Return the same rules with all counts taken on given data, and so precisions, probabilities and who speaks.
+
+        Parameters
+        ----------
+        X, y : records, and their labels among ``classes``
+        """
+        from diverse_rule_sets.editing import evaluated
+
+        return evaluated(self, X, y)
+
+    def with_rule(self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None) -> RuleSet:
+        """Return the rule set with one more rule, all counts taken on given data.
+
+        Parameters
+        ----------
+        rule : the rule, or one in words such as ``"IF age <= 37 THEN good"``
+        X, y : records, and their labels among ``classes``
+        position : its number, as printed; by default the last of the rules
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> empty = RuleSet((), ("bad", "good"), "bad", (0, 0), (0, 0))
+        >>> X, y = np.array([[1.0], [2.0], [3.0]]), ["bad", "good", "good"]
+        >>> print(empty.with_rule("IF x0 > 1 THEN good", X, y))
+        1. IF x0 > 1
+           THEN good (precision 1.00, covers 2 of 3 records: 2 good)
+           OTHERWISE bad (no rule covers 1 of 3 records: 1 bad)
+        """
+        from diverse_rule_sets.editing import with_rule
+
+        return with_rule(self, rule, X, y, position)
+
+    def without_rule(self, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
+        """Return the rule set less one rule or backup, all counts taken on given data.
+
+        Parameters
+        ----------
+        rule : its number, as printed, or the rule itself, also in words
+        X, y : records, and their labels among ``classes``
+        """
+        from diverse_rule_sets.editing import without_rule
+
+        return without_rule(self, rule, X, y)
+
+    def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
+        """Return the rule set with one rule or backup in place of another, all counts taken on given data.
+
+        Parameters
+        ----------
+        rule : number, as printed, of the one that goes, or the rule itself, also in words
+        by : the one that comes, also in words
+        X, y : records, and their labels among ``classes``
+        """
+        from diverse_rule_sets.editing import with_replaced
+
+        return with_replaced(self, rule, by, X, y)
+
+    def to_frame(self, like: Any = None) -> Any:
+        """Return the rules as a data frame: rules, backups and the default, a row each.
+
+        Its columns: ``rule`` (the number, as printed), ``part`` (rule, backup or default), ``if``, ``then``,
+        ``conditions`` (how many), ``covers`` and ``coverage`` (training records, and their share), ``precision``, and
+        the number of records of each class.
+
+        Parameters
+        ----------
+        like : a table whose library is used; pandas or else polars by default
+        """
+        from diverse_rule_sets._frames import frame_like
+
+        return frame_like(like, frame_columns(self), rule="Int64")
 
     def to_json(self) -> str:
         """Return the rule set as JSON text, the format in which models are kept; :meth:`from_json` reads it back.

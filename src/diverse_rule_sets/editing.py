@@ -1,0 +1,119 @@
+"""Rule sets changed by hand: another rule, one less, one in place of another; all counts taken anew on given data."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._labels import as_labels
+from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets.conditions import label_position
+from diverse_rule_sets.rules import Rule, RuleSet
+
+Integers = NDArray[np.int64]
+
+
+def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
+    """Return the same rules with all counts taken on given data; see :meth:`RuleSet.evaluated`."""
+    table = as_table(X)
+    codes = as_labels(y, rule_set.classes, table.n_records)
+    n_classes = len(rule_set.classes)
+    totals = np.bincount(codes, minlength=n_classes)
+    rules, left = [], np.ones(table.n_records, np.bool_)
+    for rule in rule_set.rules:
+        covered = rule.covers(table)
+        rules.append(_counted(rule, rule_set, codes[covered]))
+        left &= ~covered
+    uncovered = np.bincount(codes[left], minlength=n_classes)
+    backups = []
+    for rule in rule_set.backups:  # a backup counts the records for which it speaks
+        spoken = rule.covers(table) & left
+        backups.append(_counted(rule, rule_set, codes[spoken]))
+        left &= ~spoken
+    changed = replace(
+        rule_set,
+        rules=tuple(rules),
+        backups=tuple(backups),
+        class_totals=tuple(totals.tolist()),
+        uncovered_counts=tuple(uncovered.tolist()),
+        class_weights=_weights(rule_set, totals),
+    )
+    return replace(changed, kinds=_kinds(changed, table))
+
+
+def _counted(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
+    counts = np.bincount(codes, minlength=len(rule_set.classes))
+    return replace(rule, class_counts=tuple(zip(rule_set.classes, counts.tolist(), strict=True)))
+
+
+def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
+    """Return the class weights for other data: balanced ones are balanced again, others stay as they are."""
+    weights = rule_set.class_weights
+    if weights is None or not totals.all():
+        return weights
+    mass = np.array(weights) * np.array(rule_set.class_totals)
+    if mass.max() > 1.001 * mass.min():
+        return weights
+    return tuple((totals.sum() / (totals.size * totals)).tolist())
+
+
+def _kinds(rule_set: RuleSet, table: Table) -> tuple[tuple[Any, str], ...]:
+    return tuple((name, table.column(name).kind) for name in rule_set.columns)
+
+
+def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
+    """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
+    place = len(rule_set.rules) if position is None else _place("position", position, len(rule_set.rules) + 1)
+    rules = list(rule_set.rules)
+    rules.insert(place, _read(rule, rule_set))
+    return evaluated(replace(rule_set, rules=tuple(rules)), X, y)
+
+
+def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
+    """Return the rule set less one rule or backup; see :meth:`RuleSet.without_rule`."""
+    place = _found(rule, rule_set)
+    everyone = [*rule_set.rules, *rule_set.backups]
+    n_rules = len(rule_set.rules) - (place < len(rule_set.rules))
+    del everyone[place]
+    return evaluated(replace(rule_set, rules=tuple(everyone[:n_rules]), backups=tuple(everyone[n_rules:])), X, y)
+
+
+def with_replaced(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
+    """Return the rule set with one rule in place of another; see :meth:`RuleSet.replace`."""
+    everyone = [*rule_set.rules, *rule_set.backups]
+    everyone[_found(rule, rule_set)] = _read(by, rule_set)
+    n_rules = len(rule_set.rules)
+    return evaluated(replace(rule_set, rules=tuple(everyone[:n_rules]), backups=tuple(everyone[n_rules:])), X, y)
+
+
+def _read(rule: Any, rule_set: RuleSet) -> Rule:
+    """Take a rule, or one in words; its label becomes the class it names."""
+    if isinstance(rule, str):
+        rule = Rule.parse(rule)
+    if not isinstance(rule, Rule):
+        raise TypeError(f"rule must be a Rule, or one in words such as 'IF age <= 37 THEN good', got {rule!r}")
+    position = label_position(rule.label, rule_set.classes)
+    if position is None:
+        raise ValueError(f"the rule {rule} has the label {rule.label!r}, expected one of {list(rule_set.classes)}")
+    return replace(rule, label=rule_set.classes[position], class_counts=())
+
+
+def _found(rule: Any, rule_set: RuleSet) -> int:
+    """Return the place of a rule or backup: by its number, as printed, or by what it says."""
+    everyone = rule_set.rules + rule_set.backups
+    if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
+        return _place("rule", rule, len(everyone))
+    wanted = _read(rule, rule_set)
+    if wanted not in everyone:
+        raise ValueError(f"there is no rule {wanted}; give its number, from 1 to {len(everyone)}, as printed")
+    return everyone.index(wanted)
+
+
+def _place(name: str, number: Any, last: int) -> int:
+    if not isinstance(number, numbers.Integral) or isinstance(number, bool) or not 1 <= int(number) <= last:
+        raise ValueError(f"{name} must be a number from 1 to {last}, as printed, got {number!r}")
+    return int(number) - 1

@@ -1,0 +1,132 @@
+"""Rule sets changed by hand: the rules as asked, all counts those of the data given."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet
+from models import as_polars, records_for, rule_sets
+
+
+@pytest.fixture
+def fitted(mixed):
+    X, y = mixed
+    return DiverseRuleSetClassifier(random_state=0).fit(X, y), X, y
+
+
+def test_a_rule_set_evaluated_on_its_own_data_is_itself(fitted):
+    clf, X, y = fitted
+    again = clf.rule_set_.evaluated(X, y)
+    assert again == clf.rule_set_
+    assert str(again) == str(clf.rule_set_)
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+
+
+@given(rule_sets(), st.integers(0, 1000))
+def test_counts_are_those_of_the_data(drawn, seed):
+    rule_set, columns = drawn
+    kinds = {name: kind for name, (kind, _) in columns.items()}
+    X = as_polars(records_for(columns, seed), kinds)
+    rng = np.random.default_rng(seed)
+    y = np.empty(len(X), object)
+    y[:] = [rule_set.classes[k] for k in rng.integers(0, len(rule_set.classes), len(X))]
+    again = rule_set.evaluated(X, y)
+    assert again.rules == rule_set.rules
+    left = np.ones(len(X), bool)
+    for rule in again.rules:
+        covered = rule.covers(X)
+        assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in rule_set.classes}
+        left &= ~covered
+    assert again.uncovered_counts == tuple(int((y[left] == label).sum()) for label in rule_set.classes)
+    assert again.class_totals == tuple(int((y == label).sum()) for label in rule_set.classes)
+    for backup in again.backups:
+        spoken = backup.covers(X) & left
+        assert dict(backup.class_counts) == {label: int((y[spoken] == label).sum()) for label in rule_set.classes}
+        left &= ~spoken
+
+
+def test_a_rule_comes_and_goes(fitted):
+    clf, X, y = fitted
+    before = clf.rule_set_
+    more = before.with_rule("IF age > 80 THEN good", X, y)
+    assert more.rules == (*before.rules, Rule.parse("IF age > 80 THEN good"))
+    assert more.rules[-1].n_covered == int((X["age"] > 80).sum())
+    assert more.backups == before.backups
+    assert more.without_rule(len(more), X, y) == before
+    assert more.without_rule(more.rules[-1], X, y) == before
+    assert more.without_rule("IF age > 80 THEN good", X, y) == before
+    first = before.with_rule("IF age > 80 THEN good", X, y, position=1)
+    assert first.rules[1:] == before.rules
+    clf.rule_set_ = first
+    assert clf.explain(X)["fired"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.fires(X)]
+
+
+def test_one_rule_in_place_of_another(fitted):
+    clf, X, y = fitted
+    before = clf.rule_set_
+    changed = before.replace(1, "IF age > 70 THEN good", X, y)
+    assert changed.rules[0] == Rule.parse("IF age > 70 THEN good")
+    assert changed.rules[1:] == before.rules[1:]
+    number = len(before) + 1
+    assert changed.replace(number, "IF age > 75 THEN bad", X, y).backups[0] == Rule.parse("IF age > 75 THEN bad")
+    assert len(before.without_rule(number, X, y).backups) == len(before.backups) - 1
+
+
+def test_balanced_weights_stay_balanced_on_other_data(fitted):
+    clf, X, y = fitted
+    part = np.flatnonzero((y == "good") | (np.arange(len(y)) % 3 == 0))
+    again = clf.rule_set_.evaluated(X.iloc[part], y[part])
+    mass = np.array(again.class_weights) * np.array(again.class_totals)
+    np.testing.assert_allclose(mass, mass[0])
+    plain = DiverseRuleSetClassifier(random_state=0, class_weight={"good": 3.0}).fit(X, y).rule_set_
+    assert plain.evaluated(X.iloc[part], y[part]).class_weights == plain.class_weights
+
+
+def test_labels_are_read_as_the_classes_they_name():
+    X = pd.DataFrame({"age": [10, 20, 30]})
+    numbers = RuleSet((), (0, 1), 0, (0, 0), (0, 0))
+    assert numbers.with_rule("IF age > 15 THEN 1", X, [0, 1, 1]).rules[0].label == 1
+    texts = RuleSet((), ("0", "1"), "0", (0, 0), (0, 0))
+    label = texts.with_rule("IF age > 15 THEN 1", X, ["0", "1", "1"]).rules[0].label
+    assert (label, type(label)) == ("1", str)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda r, X, y: r.with_rule("IF age > 1 THEN ugly", X, y), ValueError, "label 'ugly', expected one of"),
+        (lambda r, X, y: r.with_rule("IF size > 1 THEN good", X, y), ValueError, "holds text values"),
+        (lambda r, X, y: r.with_rule("IF height > 1 THEN good", X, y), ValueError, "no column 'height'"),
+        (lambda r, X, y: r.with_rule(5, X, y), TypeError, "rule must be a Rule"),
+        (
+            lambda r, X, y: r.with_rule("IF age > 1 THEN good", X, y, position=0),
+            ValueError,
+            "position must be a number",
+        ),
+        (lambda r, X, y: r.without_rule(0, X, y), ValueError, "rule must be a number from 1"),
+        (lambda r, X, y: r.without_rule(99, X, y), ValueError, "rule must be a number from 1"),
+        (lambda r, X, y: r.without_rule("IF age > 1 THEN good", X, y), ValueError, "there is no rule IF age > 1"),
+        (lambda r, X, y: r.evaluated(X, y[:-1]), ValueError, "one label per record"),
+        (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "does not know: ugly"),
+    ],
+)
+def test_what_does_not_fit_is_refused(fitted, change, error, message):
+    clf, X, y = fitted
+    with pytest.raises(error, match=message):
+        change(clf.rule_set_, X, y)
+
+
+def test_the_rules_as_a_frame(fitted):
+    clf, X, _ = fitted
+    rules = clf.rule_set_
+    frame = rules.to_frame(X)
+    assert len(frame) == len(rules) + len(rules.backups) + 1
+    assert frame["if"].iloc[0] == " AND ".join(map(str, rules[0].conditions))
+    assert frame["precision"].iloc[0] == rules[0].precision
+    assert frame["covers"].iloc[: len(rules)].tolist() == [rule.n_covered for rule in rules]
+    assert frame["part"].tolist()[-1] == "default"
+    assert frame["covers"][frame["part"] != "rule"].sum() == sum(rules.uncovered_counts)
+    assert (frame["n bad"] + frame["n good"] == frame["covers"]).all()
+    assert type(rules.to_frame(__import__("polars").DataFrame())).__module__.startswith("polars")
