@@ -112,10 +112,33 @@ def test_options_become_parameters(drs, folder, monkeypatch, words, expected):
 
 
 def test_directions_are_read():
-    read = directions(["age=increasing", "age:good=decreasing", "a:b:c=increasing"])
-    assert read == {"age": "increasing", ("age", "good"): "decreasing", ("a:b", "c"): "increasing"}
+    read = directions(["age=increasing", "x:good=decreasing", "a:b:c=increasing", "x:bad=increasing"])
+    assert read == {
+        "age": "increasing",
+        "x": {"good": "decreasing", "bad": "increasing"},
+        "a:b": {"c": "increasing"},
+    }
     with pytest.raises(ValueError, match="column=increasing"):
         directions(["age=up"])
+    for words in (["age=increasing", "age:good=increasing"], ["age:good=increasing", "age=increasing"]):
+        with pytest.raises(ValueError, match="for the column 'age' one direction"):
+            directions(words)
+
+
+def test_what_is_known_already_is_kept(drs, folder, tmp_path):
+    model = tmp_path / "m.json"
+    known = ("--given-rules", "IF age > 80 THEN good", "--forbidden", "sex", "--monotone", "age:good=increasing")
+    code, _, err = drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, "-o", model, *known)
+    assert (code, err) == (0, "")
+    rules = rules_in(model)
+    assert str(rules[0]) == "IF age > 80 THEN good"
+    assert "sex" not in rules.columns
+    bounds = [c for r in rules.rules + rules.backups if r.label == "good" for c in r.conditions if c.column == "age"]
+    assert bounds
+    assert all(getattr(condition, "high", None) is None for condition in bounds)
+    code, _, err = drs("fit", folder / "t.csv", "-t", "y", "--required", "height")
+    assert code == 2
+    assert err.startswith("drs: error: --required names 'height'")
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.arrow"])
@@ -240,13 +263,17 @@ def test_a_table_is_as_wide_as_the_terminal_and_keeps_its_figures(drs, folder, m
 
 
 def test_explain_says_why(drs, folder, frame):
-    rules = rules_in(folder / "model.json")
+    pages = rules_in(folder / "model.json").why(frame)
     code, out, _ = drs("explain", folder / "model.json", folder / "t.csv")
     assert code == 0
-    assert [line.strip() for line in out.splitlines()[1::2]] == rules.reasons(frame)
+    told = out.split("record ")[1:]
+    assert len(told) == len(pages)
+    for number, (said, page) in enumerate(zip(told, pages, strict=True), 1):
+        head, *lines = said.splitlines()
+        assert head == str(number)
+        assert [line.strip() for line in lines] == page.splitlines()
     code, out, _ = drs("explain", folder / "model.json", folder / "t.csv", "--row", 17, "--row", 3)
-    heads = out.splitlines()[::2]
-    assert [head.split(":")[0] for head in heads] == ["record 17", "record 3"]
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == ["record 17", "record 3"]
     assert drs("explain", folder / "model.json", folder / "t.csv", "--row", 301)[0] == 2
 
 
@@ -289,21 +316,32 @@ def test_what_a_table_says_is_never_markup(drs, tmp_path, monkeypatch):
     assert not {"\x1b[5m", "\x1b[31mred"} & set(re.findall(r"\x1b\[5m|\x1b\[31mred", seen))
 
 
-def test_exports_hand_over_to_the_rules(drs, folder, tmp_path, monkeypatch):
-    def told(form):
-        return lambda self, **arguments: f"{form} {sorted(arguments.items())}"
-
-    for form in ("sql", "pmml", "python"):
-        monkeypatch.setattr(RuleSet, f"to_{form}", told(form), raising=False)
+def test_exports_are_those_of_the_rules(drs, folder, tmp_path):
     model = folder / "model.json"
+    rules = rules_in(model)
     assert drs("export", model, "--to", "json")[1] == model.read_text("utf8")
-    sql = drs("export", model, "--to", "sql", "--dialect", "duckdb", "--table", "people")[1]
-    assert sql == "sql [('dialect', 'duckdb'), ('table', 'people')]\n"
+    sql = drs("export", model, "--to", "sql", "--dialect", "sqlite", "--table", "people", "--keep", "age")[1]
+    assert sql == rules.to_sql(dialect="sqlite", table="people", keep=["age"])
     assert drs("export", model, "--to", "python", "--kind", "polars", "-o", tmp_path / "a.py") == (0, "", "")
-    assert (tmp_path / "a.py").read_text() == "python [('kind', 'polars')]"
-    assert drs("export", model, "--to", "pmml")[1] == "pmml []\n"
+    assert (tmp_path / "a.py").read_text("utf8") == rules.to_python(kind="polars")
+    assert drs("export", model, "--to", "pmml", "--name", "x")[1] == rules.to_pmml(name="x")
     assert drs("export", model, "--to", "pmml", "--dialect", "duckdb")[0] == 2
     assert drs("export", model, "--to", "java")[0] == 2
+    code, out, err = drs("export", model, "--to", "sql", "--dialect", "cobol")
+    assert (code, out) == (2, "")
+    assert err.startswith("drs: error: --dialect must be one of")
+
+
+def test_report_is_the_page_of_the_rules(drs, folder, frame, tmp_path):
+    from diverse_rule_sets import report
+
+    arguments = ("report", folder / "model.json", folder / "t.csv", "-t", "y", "-o", tmp_path / "r.html")
+    assert drs(*arguments) == (0, "", "")
+    page = (tmp_path / "r.html").read_text("utf8")
+    assert "<html" in page
+    assert len(page) > 10_000
+    assert callable(report.write_html)
+    assert len(frame) == 300
 
 
 def test_report_is_written_whole_or_not_at_all(drs, folder, tmp_path, monkeypatch):

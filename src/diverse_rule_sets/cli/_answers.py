@@ -17,6 +17,7 @@ from diverse_rule_sets.cli._reading import Loaded, load
 
 ALL = "all"
 _BLOCK = 100_000  # records written to a pipe in one go
+_EXPLAINED = 500  # records explained in one go
 
 
 def names_read(rule_set: RuleSet) -> list[str]:
@@ -132,22 +133,14 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
 
 
 def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Say for some records, counted from 1, what the rule that speaks looks at, and why they get their label."""
+    """Say for some records, counted from 1, why they get their label, and what would have had to differ."""
     for row in rows:
         if not 1 <= row <= X.height:
             raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
     chosen = X[[row - 1 for row in rows]]
     if not chosen.height:
         return
-    rules = rule_set.rules + rule_set.backups
-    looked_at = [[str(c.column) for c in rule.conditions] for rule in rules] + [chosen.columns]
-    spoke = rule_set.speakers(chosen).tolist()
-    records = chosen.iter_rows(named=True)
-    for row, record, j, reason in zip(rows, records, spoke, _why(rule_set, chosen), strict=True):
-        told = (f"{name} = {'missing' if record[name] is None else record[name]}" for name in looked_at[j])
-        yield f"record {row}: {', '.join(told)}", reason
-
-
-def _why(rule_set: RuleSet, X: pl.DataFrame) -> list[str]:
-    """Say for each record in words why it gets its label. The one place that asks the rules for words."""
-    return rule_set.reasons(X)
+    for begin in range(0, chosen.height, _EXPLAINED):  # the first words come at once, however long the table
+        part = chosen[begin : begin + _EXPLAINED]
+        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part), strict=True):
+            yield f"record {row}", reason

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from diverse_rule_sets import __version__
-from diverse_rule_sets.cli._boundary import UsageError, complain
+from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
 from diverse_rule_sets.cli._options import PARAMETERS, taking
 from diverse_rule_sets.cli._reading_options import KIND, READING
 
@@ -68,6 +68,7 @@ def overview(
     epilog=_examples(
         "drs fit people.csv --target income -o model.json",
         "drs fit people.csv -t income --drop id --max-rules 10 --kind zip=text",
+        "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
@@ -218,7 +219,7 @@ def explain(
         list[int] | None, typer.Option("--row", metavar="N", help="A record, counted from 1 (repeat); all by default.")
     ] = None,
 ) -> None:
-    """Say in words why each record gets its label."""
+    """Say in words why each record gets its label, and what would have had to differ for another one."""
     from diverse_rule_sets.cli._answers import explanations, load_for, records_for
     from diverse_rule_sets.cli._files import read_model
     from diverse_rule_sets.cli._screen import show_reason
@@ -254,12 +255,17 @@ def report(
 
 
 # What each form of export takes besides the rules.
-EXPORTS: dict[str, tuple[str, ...]] = {"sql": ("dialect", "table"), "pmml": (), "python": ("kind",), "json": ()}
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "sql": ("dialect", "table", "keep", "prefix"),
+    "pmml": ("name",),
+    "python": ("kind", "name"),
+    "json": (),
+}
 
 
 @app.command(
     epilog=_examples(
-        "drs export model.json --to sql --dialect duckdb --table people -o label.sql",
+        "drs export model.json --to sql --dialect postgres --table people --keep id -o label.sql",
         "drs export model.json --to python --kind polars -o label.py",
         "drs export model.json --to pmml | less",
     )
@@ -272,16 +278,27 @@ def export(
         str | None, typer.Option(metavar="NAME", help="SQL of which database, such as duckdb or postgres.")
     ] = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="SQL: the name of the table.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", metavar="COL", help="SQL: pass on a column (repeat); all by default.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="SQL: how the new columns begin.")] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="Python: function, pandas or polars.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Python: of the function; PMML: of the model.")
+    ] = None,
 ) -> None:
     """Turn a model into a program for another place: SQL, PMML, Python or JSON."""
     from diverse_rule_sets.cli._files import check_output, read_model, write_text
 
     if to not in EXPORTS:
         raise UsageError(f"--to must be one of {', '.join(EXPORTS)}, got {to!r}")
-    given = {name: value for name, value in {"dialect": dialect, "table": table, "kind": kind}.items() if value}
-    for name in given:
-        if name not in EXPORTS[to]:
-            raise UsageError(f"--{name} does not go with --to {to}")
+    options = {"dialect": dialect, "table": table, "keep": keep, "prefix": prefix, "kind": kind, "name": name}
+    given = {option: value for option, value in options.items() if value}
+    for option in given:
+        if option not in EXPORTS[to]:
+            raise UsageError(f"--{option} does not go with --to {to}")
     check_output(output)
-    write_text(getattr(read_model(model), f"to_{to}")(**given), output)
+    rule_set = read_model(model)
+    with naming_options(EXPORTS[to]):
+        text = getattr(rule_set, f"to_{to}")(**given)
+    write_text(text, output)

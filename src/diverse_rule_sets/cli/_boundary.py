@@ -8,7 +8,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -29,6 +29,18 @@ class UsageError(InputError):
     """A command that was not understood."""
 
     exit_code = USAGE_ERROR
+
+
+@contextmanager
+def naming_options(parameters: Iterable[str]) -> Iterator[None]:
+    """Turn the refusal of a parameter, which begins with its name, into one of the option: it is not the table."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        name = str(error).split(" ", 1)[0].split("[", 1)[0]
+        if name not in parameters:
+            raise
+        raise UsageError(str(error).replace(name, "--" + name.replace("_", "-"), 1)) from error
 
 
 def guarded(app: typer.Typer, arguments: list[str]) -> int:

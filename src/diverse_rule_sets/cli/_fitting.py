@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet
-from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
+from diverse_rule_sets.cli._boundary import InputError, UsageError, complain, naming_options
 from diverse_rule_sets.cli._kinds import as_labels
 from diverse_rule_sets.cli._options import OF_LABELS
 from diverse_rule_sets.cli._progress import watched
@@ -102,14 +102,8 @@ def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose
     """Learn a rule set, with something to look at meanwhile."""
     make = DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
     chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
-    try:
-        with watched(what, verbose) as level:
-            return make(**chosen, verbose=level).fit(records.X, records.y).rule_set_
-    except (ValueError, TypeError) as error:
-        name = str(error).split(" ", 1)[0].split("[", 1)[0]
-        if name in parameters:  # it is the option that is wrong, not the table
-            raise UsageError(str(error).replace(name, "--" + name.replace("_", "-"), 1)) from error
-        raise
+    with naming_options(parameters), watched(what, verbose) as level:
+        return make(**chosen, verbose=level).fit(records.X, records.y).rule_set_
 
 
 def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

@@ -204,20 +204,26 @@ def _edge(text: str, expected: str) -> Any:
     raise ValueError(expected)
 
 
-def directions(given: list[str]) -> dict[Any, str]:
+def directions(given: list[str]) -> dict[str, Any]:
     """Read `age=increasing`, or `age:good=increasing` for one label, several times."""
     expected = "column=increasing or column=decreasing, or column:label=increasing"
-    found: dict[Any, str] = {}
+    found: dict[str, Any] = {}
     for text in given:
         name, way = pair(text, expected)
         if way not in ("increasing", "decreasing"):
             raise ValueError(expected)
         column, colon, label = name.rpartition(":")
-        found[(column, label) if colon and column else name] = way
+        column = column if colon and column else name
+        ways = found.setdefault(column, {} if column != name else way)
+        if isinstance(ways, dict) != (column != name):
+            raise ValueError(f"for the column {column!r} one direction, or one for each label")
+        if column != name:
+            ways[label] = way
     return found
 
 
 _SIZE, _LOOK, _SEARCH, _RUN = "How many rules", "What rules look like", "How rules are found", "How it runs"
+_WISHES = "What you know already"
 
 PARAMETERS: tuple[Option, ...] = (
     Option("max_rules", a_whole_number, "N", "The most rules.", 40, panel=_SIZE),
@@ -264,6 +270,18 @@ PARAMETERS: tuple[Option, ...] = (
     ),
     Option(
         "smoothing", or_none(a_number), "X|none", "Records that pull a rule to the table's shares.", 5.0, panel=_LOOK
+    ),
+    Option("given_rules", list, "RULE", "A rule that stands: 'IF age > 60 THEN ill' (repeat).", None, True, _WISHES),
+    Option("forbidden", list, "COL", "A column that no rule may use (repeat).", None, True, _WISHES),
+    Option("required", list, "COL", "A column that every rule must use (repeat).", None, True, _WISHES),
+    Option(
+        "monotone",
+        directions,
+        "COL[:LABEL]=WAY",
+        "The way a column may go: age=increasing, or age:ill=increasing for a label (repeat).",
+        None,
+        True,
+        _WISHES,
     ),
     Option("refine", None, "", "Improve drawn rules by local moves.", True, panel=_SEARCH),
     Option(

@@ -190,7 +190,8 @@ def say(words: str, file: IO[str] | None = None, style: str = "") -> None:
 def show_reason(head: str, reason: str) -> None:
     """Print what a record is, and below it why it gets its label."""
     say(head, style="bold")
-    _print(Padding(Text(visible(reason)), (0, 0, 0, 4), expand=False), None)
+    lines = "\n".join(map(visible, reason.splitlines()))
+    _print(Padding(Text(lines), (0, 0, 0, 4), expand=False), None)
 
 
 def _print(thing: RenderableType, file: IO[str] | None) -> None:
