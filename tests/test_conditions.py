@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets._tables import as_table
+from diverse_rule_sets._tables import Column, as_table
 from diverse_rule_sets.conditions import merged
 
 UTC = datetime.UTC
@@ -243,3 +243,37 @@ def test_the_order_of_conditions_does_not_matter_to_what_they_say():
 
 def test_a_backtick_in_a_name_that_cannot_be_printed_is_doubled_too():
     assert str(Interval("a`\nb", high=1)) == r"`a``\nb` <= 1"
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=20), st.tuples(*[st.none() | st.integers(-3, 3)] * 4), st.data()
+)
+def test_bounds_are_in_or_out_and_meet_as_both_say(values, bounds, data):
+    column = Column("x", "number", np.array(values, float))
+    made = []
+    for low, high in (bounds[:2], bounds[2:]):
+        if low is None and high is None:
+            return
+        made.append(Interval("x", low, high, data.draw(st.booleans()), data.draw(st.booleans())))
+
+    def inside(interval, value):
+        above = interval.low is None or value > interval.low or (interval.with_low and value == interval.low)
+        below = interval.high is None or value < interval.high or (interval.with_high and value == interval.high)
+        return above and below
+
+    for interval in made:
+        assert interval.holds(column).tolist() == [inside(interval, value) for value in values]
+    both = made[0].meet(made[1])
+    assert both.holds(column).tolist() == [all(inside(one, value) for one in made) for value in values]
+
+
+@pytest.mark.parametrize("bound", [float("nan"), float("inf"), "5", True, 1j])
+def test_bounds_are_finite_numbers_or_dates(bound):
+    with pytest.raises(ValueError, match="a bound of an interval of 'x' must be a finite number or a date"):
+        Interval("x", low=bound)
+
+
+def test_bounds_are_of_one_kind():
+    with pytest.raises(TypeError, match="of two kinds"):
+        Interval("x", low=1, high=datetime.datetime(2020, 1, 1))
+    assert Interval("x", low=datetime.date(2020, 1, 1)).low == datetime.datetime(2020, 1, 1)
