@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +31,11 @@ def answered(rule_set, kind, frame):
         return [a["label"] for a in answers], [a["rule"] for a in answers], shares
     if kind == "polars":
         answer = frame.with_columns(space["predict"]())
-        return answer["label"].to_list(), answer["rule"].to_list(), answer.select(pl.col("^probability.*$")).to_numpy()
+        return (
+            answer["label"].to_list(),
+            answer["rule"].to_list(),
+            answer.select(cs.starts_with("probability(")).to_numpy(),
+        )
     answer = space["predict"](frame.to_pandas())
     rules = [None if pd.isna(number) else number for number in answer["rule"]]
     return answer["label"].tolist(), rules, answer.filter(like="probability(").to_numpy()

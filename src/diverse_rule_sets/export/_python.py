@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import datetime
 import keyword
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._checks import check_choice
 from diverse_rule_sets._tables import plain
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.export._python_tables import Pandas, Polars
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values
@@ -88,21 +87,22 @@ def _together(fired):
 class _Function(Writer):
     """A plain function of one record, without imports."""
 
-    def tests(self, condition: Condition) -> list[str]:
-        x = self.names[condition.column]
-        if isinstance(condition, IsMissing):
-            return [f"{x} is None"]
-        if isinstance(condition, Interval):
-            tests = [f"{x} {test} {self._written(bound)}" for test, bound in condition.tests]
-            return [f"{x} is not None", *tests]
-        if isinstance(condition, Equals):
-            return [f"{x} == {self._written(condition.value)}"]
-        if isinstance(condition, IsIn):
-            return [f"{x} in ({''.join(f'{self._written(v)}, ' for v in condition.values)})"]
-        if isinstance(condition, IsNotIn):
-            values = "".join(f"{self._written(v)}, " for v in condition.values)
-            return [f"{x} is not None", f"{x} not in ({values})"]
-        raise TypeError(f"no Python is known for the condition {condition} ({type(condition).__name__})")
+    def missing(self, x: str) -> str:
+        return f"{x} is None"
+
+    def known(self, x: str) -> str:
+        return f"{x} is not None"
+
+    def compared(self, x: str, test: str, bound: Any) -> str:
+        return f"{x} is not None and {x} {test} {self._written(bound)}"
+
+    def among(self, x: str, values: Sequence[Any]) -> str:
+        if len(values) == 1:
+            return f"{x} == {self._written(values[0])}"
+        return f"{x} in ({''.join(f'{self._written(value)}, ' for value in values)})"
+
+    def outside(self, x: str, values: Sequence[Any]) -> str:
+        return f"not {self.among(x, values)}"
 
     @staticmethod
     def _written(value: Any) -> str:

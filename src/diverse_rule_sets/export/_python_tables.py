@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._tables import NUMBER
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values
 
@@ -60,17 +59,17 @@ class Pandas(Writer):
     both = " & "
     always = "np.ones(len(frame), bool)"
 
-    def tests(self, condition: Condition) -> list[str]:
-        x = self.names[condition.column]
-        if isinstance(condition, IsMissing):
-            return [f"{x}.isna().to_numpy(bool)"]
-        if isinstance(condition, Interval):
-            return [f"({x} {test} {self._written(bound)}).to_numpy(bool)" for test, bound in condition.tests]
-        if isinstance(condition, Equals | IsIn | IsNotIn):
-            values = (condition.value,) if isinstance(condition, Equals) else condition.values
-            among = f"{x}.isin([{', '.join(self._written(value) for value in values)}]).to_numpy(bool)"
-            return [f"~{among}", f"{x}.notna().to_numpy(bool)"] if isinstance(condition, IsNotIn) else [among]
-        raise TypeError(f"no pandas is known for the condition {condition} ({type(condition).__name__})")
+    def missing(self, x: str) -> str:
+        return f"{x}.isna().to_numpy(bool)"
+
+    def known(self, x: str) -> str:
+        return f"{x}.notna().to_numpy(bool)"
+
+    def compared(self, x: str, test: str, bound: Any) -> str:
+        return f"({x} {test} {self._written(bound)}).to_numpy(bool)"
+
+    def among(self, x: str, values: Sequence[Any]) -> str:
+        return f"{x}.isin([{', '.join(self._written(value) for value in values)}]).to_numpy(bool)"
 
     @staticmethod
     def _written(value: Any) -> str:
@@ -113,17 +112,17 @@ class Polars(Writer):
     both = " & "
     always = "pl.lit(True)"
 
-    def tests(self, condition: Condition) -> list[str]:
-        x = self.names[condition.column]
-        if isinstance(condition, IsMissing):
-            return [f"{x}.is_null()"]
-        if isinstance(condition, Interval):
-            return [f"({x} {test} {self._written(bound)})" for test, bound in condition.tests]
-        if isinstance(condition, Equals | IsIn | IsNotIn):
-            values = (condition.value,) if isinstance(condition, Equals) else condition.values
-            tests = " | ".join(f"({x} == {self._written(value)})" for value in values) or "pl.lit(False)"
-            return [f"~({tests})", f"{x}.is_not_null()"] if isinstance(condition, IsNotIn) else [f"({tests})"]
-        raise TypeError(f"no polars is known for the condition {condition} ({type(condition).__name__})")
+    def missing(self, x: str) -> str:
+        return f"{x}.is_null()"
+
+    def known(self, x: str) -> str:
+        return f"{x}.is_not_null()"
+
+    def compared(self, x: str, test: str, bound: Any) -> str:
+        return f"({x} {test} {self._written(bound)})"
+
+    def among(self, x: str, values: Sequence[Any]) -> str:
+        return f"({' | '.join(f'({x} == {self._written(value)})' for value in values) or 'pl.lit(False)'})"
 
     @staticmethod
     def _written(value: Any) -> str:

@@ -6,11 +6,11 @@ import datetime
 import pprint
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._tables import plain
-from diverse_rule_sets.conditions import Condition
+from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.rules import Rule, RuleSet
 
 
@@ -62,9 +62,40 @@ class Writer(ABC):
     both = " and "
     always = "True"
 
-    @abstractmethod
     def tests(self, condition: Condition) -> list[str]:
         """Return the tests that all must come out true."""
+        x = self.names[condition.column]
+        if isinstance(condition, IsMissing):
+            return [self.missing(x)]
+        if isinstance(condition, Interval):
+            return [self.compared(x, test, bound) for test, bound in condition.tests]
+        if isinstance(condition, Equals):
+            return [self.among(x, (condition.value,))]
+        if isinstance(condition, IsIn):
+            return [self.among(x, condition.values)]
+        if isinstance(condition, IsNotIn):
+            return [self.known(x), self.outside(x, condition.values)]
+        raise TypeError(f"no Python is known for the condition {condition} ({type(condition).__name__})")
+
+    def outside(self, x: str, values: Sequence[Any]) -> str:
+        """Return the test whether a value, which is known, is none of some."""
+        return f"~{self.among(x, values)}"
+
+    @abstractmethod
+    def missing(self, x: str) -> str:
+        """Return the test whether a value is missing."""
+
+    @abstractmethod
+    def known(self, x: str) -> str:
+        """Return the test whether a value is not missing."""
+
+    @abstractmethod
+    def compared(self, x: str, test: str, bound: Any) -> str:
+        """Return the test whether a value is above or below a bound; a missing one is not."""
+
+    @abstractmethod
+    def among(self, x: str, values: Sequence[Any]) -> str:
+        """Return the test whether a value is one of some, which may be none; a missing one is not."""
 
     @abstractmethod
     def source(self, name: str) -> str:

@@ -5,24 +5,16 @@ Names and values enter the query as quoted identifiers and literals of the diale
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._tables import NUMBER
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.export._values import exact_text, kind_of_values
+from diverse_rule_sets.export._sql_writer import Writer, checked_text, column_of, sqlglot_expressions
+from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.rules import Rule, RuleSet
 
-# Where NaN is a value that is larger than any other, instead of missing.
-_NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
-# Where a boolean column is a bit, or TRUE could be the name of a column.
-_BITS = frozenset(("tsql", "fabric", "oracle", "sqlite"))
-# Where a plain number is compared as what it says, whatever the type of the column.
-_PLAIN_NUMBERS = frozenset(("postgres", "sqlite"))
 # Where a step can be asked to be computed once.
 _MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
 _MAX_ADDED = 1000
@@ -40,8 +32,8 @@ def to_sql(
     prefix: str = "predicted",
 ) -> str:
     """Return the query; see :meth:`RuleSet.to_sql`."""
-    writer = _Writer(rule_set, _dialect(dialect), dict(columns or {}))
-    names = _Names(rule_set.classes, _text("prefix", prefix))
+    writer = Writer(rule_set, _dialect(dialect), dict(columns or {}))
+    names = _Names(rule_set.classes, checked_text("prefix", prefix))
     kept = keep if keep == "*" else _listed("keep", keep)
     source = _table(table)
     if rule_set.decision.ballots is None:
@@ -51,17 +43,9 @@ def to_sql(
     return str(query.sql(dialect=writer.dialect, pretty=True)) + "\n"
 
 
-def _sqlglot() -> Any:
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise ImportError("SQL needs sqlglot; install the extra: pip install 'diverse-rule-sets[sql]'") from None
-    return exp
-
-
 def _dialect(word: Any) -> str:
     """Check the name of a dialect."""
-    _sqlglot()
+    sqlglot_expressions()
     from sqlglot.dialects.dialect import Dialects
 
     aliases = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
@@ -72,29 +56,15 @@ def _dialect(word: Any) -> str:
     return str(chosen)
 
 
-def _text(name: str, value: Any) -> str:
-    """Check a name that SQL must be able to write."""
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{name} must be a string that is not empty, got {value!r}")
-    return _writable(value, name)
-
-
-def _writable(text: str, what: str) -> str:
-    """Refuse text that no SQL text can hold."""
-    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
-        raise ValueError(f"SQL cannot write {what} {text!r}: it holds a NUL or half a character")
-    return text
-
-
 def _listed(name: str, values: Any) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise TypeError(f"{name} must be '*' or a list of column names, got {values!r}")
-    return [_text(name, value) for value in values]
+    return [checked_text(name, value) for value in values]
 
 
 def _table(name: Any) -> Any:
     """Return the table: plain words with dots as they are, a tuple of names quoted."""
-    exp = _sqlglot()
+    exp = sqlglot_expressions()
     if isinstance(name, str):
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*){0,2}", name):
             raise ValueError(
@@ -125,170 +95,14 @@ class _Names:
             self.probabilities.append(f"{prefix}_p_{text}" if clear else f"{prefix}_p_class {k + 1}")
 
 
-class _Writer:
-    """Writes conditions and values in one dialect."""
-
-    def __init__(self, rule_set: RuleSet, dialect: str, columns: dict[Hashable, str]) -> None:
-        self.exp = _sqlglot()
-        self.dialect = dialect
-        compared = {name: kind_of_values(rule_set, name) for name in rule_set.columns}
-        self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
-        self._columns = {name: self._column(name, columns) for name in rule_set.columns}
-
-    def _column(self, name: Hashable, given: dict[Hashable, str]) -> Any:
-        text = given.get(name, name if isinstance(name, str) else str(name))
-        return _column(self.exp, _text(f"the column of {name!r}", text), "r")
-
-    def holds(self, rule: Rule) -> Any:
-        """Return the test whether a rule covers a record."""
-        tests = [self._condition(condition) for condition in rule.conditions]
-        return self.exp.and_(*tests, copy=False) if tests else self._constant(1)
-
-    def _constant(self, truth: int) -> Any:
-        """Return a test that always comes out the same; the word TRUE may be the name of a column."""
-        return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
-
-    def _condition(self, condition: Condition) -> Any:
-        exp, column = self.exp, self._columns[condition.column].copy()
-        number = condition.column in self._numbers
-        if isinstance(condition, IsMissing):
-            gone = exp.Is(this=column, expression=exp.Null())
-            if not number or self._nan is None:
-                return gone
-            return exp.paren(exp.or_(gone, exp.EQ(this=column.copy(), expression=self._nan)))
-        if isinstance(condition, Interval):
-            return self._interval(column, condition)
-        if isinstance(condition, Equals):
-            return exp.EQ(this=self._timed(column, condition.value), expression=self.value(condition.value))
-        if not isinstance(condition, IsIn | IsNotIn):
-            raise TypeError(f"no SQL is known for the condition {condition} ({type(condition).__name__})")
-        negated = isinstance(condition, IsNotIn)
-        if not condition.values:
-            known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
-            return self._guarded(known, column, number) if negated else self._constant(0)
-        column = self._timed(column, condition.values[0])
-        among = exp.In(this=column, expressions=[self.value(value) for value in condition.values])
-        return self._guarded(exp.Not(this=among), column, number) if negated else among
-
-    def _interval(self, column: Any, interval: Interval) -> Any:
-        exp = self.exp
-        makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
-        sides = [
-            makers[test](this=self._timed(column.copy(), bound), expression=self.value(bound))
-            for test, bound in interval.tests
-        ]
-        return self._guarded(exp.and_(*sides, copy=False), column, interval.kind == NUMBER and interval.high is None)
-
-    @property
-    def _nan(self) -> Any:
-        """NaN in the dialect; None where it is not a value that a comparison would take."""
-        if self.dialect not in _NAN_IS_LARGEST:
-            return None
-        return self.exp.cast(self.exp.Literal.string("NaN"), "double")
-
-    def _guarded(self, test: Any, column: Any, number: bool) -> Any:
-        """Keep NaN out of a test that large numbers pass."""
-        if not number or self._nan is None:
-            return test
-        return self.exp.and_(test, self.exp.NEQ(this=column.copy(), expression=self._nan))
-
-    def _timed(self, column: Any, value: Any) -> Any:
-        """Return the column, ready to be compared with a date: SQLite keeps dates as text in several forms."""
-        if self.dialect != "sqlite" or not isinstance(value, datetime.date):
-            return column
-        form = self.exp.Literal.string("%Y-%m-%d %H:%M:%f")
-        return self.exp.Anonymous(this="STRFTIME", expressions=[form, column])
-
-    def value(self, value: Any) -> Any:
-        """Return a value as a literal."""
-        exp = self.exp
-        if isinstance(value, bool):
-            if self.dialect in _BITS:
-                return exp.Literal.number(int(value))
-            return exp.true() if value else exp.false()
-        if isinstance(value, str):
-            return exp.Literal.string(_writable(value, "the text"))
-        if isinstance(value, datetime.date):
-            return self._moment(value)
-        return self._number(float(value) if isinstance(value, float) or abs(value) >= 2**53 else int(value))
-
-    def _number(self, value: float | int) -> Any:
-        """Return a number as a literal that is compared as what it says."""
-        exp, text = self.exp, exact_text(value)
-        if self.dialect == "sqlite":
-            text = text if _short_enough(text) else _as_product(float(value))
-        literal = exp.Literal(this=text.lstrip("-"), is_string=False)
-        literal = exp.Neg(this=literal) if text.startswith("-") else literal
-        with np.errstate(over="ignore"):
-            plain = self.dialect in _PLAIN_NUMBERS or (float(np.float32(value)) == value and abs(value) < 2**31)
-        return literal if plain else exp.cast(literal, "double")
-
-    def _moment(self, value: datetime.date) -> Any:
-        """Return a date as a literal."""
-        exp = self.exp
-        if not isinstance(value, datetime.datetime):
-            value = datetime.datetime(value.year, value.month, value.day)
-        zoned = value.tzinfo is not None
-        moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
-        if self.dialect == "sqlite":
-            return exp.Literal.string(moment.isoformat(sep=" ", timespec="milliseconds"))
-        text = exp.Literal.string(moment.isoformat(sep=" ") + ("+00:00" if zoned else ""))
-        return exp.cast(text, "timestamptz" if zoned else "timestamp")
-
-    def double(self, number: Any) -> Any:
-        """Return a number, or an expression, as a double: many databases take what has a point for a decimal."""
-        expression = self.exp.Literal.number(exact_text(number)) if isinstance(number, float) else number
-        return self.exp.cast(expression, "double", copy=False)
-
-    def case(self, pairs: Sequence[tuple[Any, Any]], otherwise: Any = None) -> Any:
-        """Return CASE WHEN test THEN value ... ELSE otherwise END; just the last if there is no pair."""
-        if not pairs:
-            return self.exp.Null() if otherwise is None else otherwise
-        case = self.exp.Case(ifs=[self.exp.If(this=test, true=value) for test, value in pairs])
-        return case if otherwise is None else case.else_(otherwise, copy=False)
-
-    def whole(self, number: int) -> Any:
-        """Return a whole number as a literal."""
-        return self.exp.Literal.number(int(number))
-
-    def one_of(self, column: Any, numbers: Sequence[int]) -> Any:
-        """Return the test whether a column is one of some whole numbers."""
-        return self.exp.In(this=column, expressions=[self.whole(number) for number in numbers])
-
-
-def _short_enough(text: str) -> bool:
-    """Tell whether SQLite reads a number exactly: at most 15 digits, and not far from 1."""
-    digits, _, power = text.lstrip("-").partition("e")
-    return len(digits.replace(".", "").strip("0")) <= 15 and abs(int(power or 0)) <= 15 and len(digits) <= 17
-
-
-def _as_product(value: float) -> str:
-    """Write a number as a whole number times or divided by powers of two, which is exact at every step."""
-    mantissa, power = np.frexp(abs(value))
-    whole, power = int(mantissa * 2**53), int(power) - 53
-    while whole and whole % 2 == 0:
-        whole, power = whole // 2, power + 1
-    sign, factor = ("*", power) if power > 0 else ("/", -power)
-    text = f"{whole}.0"
-    while factor > 0:
-        text += f" {sign} {2 ** min(factor, 49)}.0"
-        factor -= 49
-    return ("-" if value < 0 else "") + f"({text})"
-
-
-def _column(exp: Any, name: str, source: str) -> Any:
-    """Return a column of a table or a step, its name quoted."""
-    return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(source))
-
-
 def _kept(exp: Any, keep: str | list[str], source: str) -> list[Any]:
     """Return the columns of the table that the query passes on."""
     if keep == "*":
         return [exp.Column(this=exp.Star(), table=exp.to_identifier(source))]
-    return [_column(exp, name, source) for name in keep]
+    return [column_of(exp, name, source) for name in keep]
 
 
-def _in_steps(writer: _Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any:
+def _in_steps(writer: Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any:
     """Return a query in steps, each from the one before: pairs of a step's name and its columns, the last without name.
 
     Databases would otherwise write each step out wherever the next one uses it, which grows beyond all bounds. Nothing
@@ -307,13 +121,13 @@ def _in_steps(writer: _Writer, source: Any, *steps: tuple[str, list[Any]]) -> An
     return last
 
 
-def _first_that_covers(rule_set: RuleSet, writer: _Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+def _first_that_covers(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
     """The first covering rule in the order speaks: one CASE, then its label and probabilities."""
     exp = writer.exp
     speakers = [int(j) for j in rule_set.decision.order] + _backup_places(rule_set)
     ordered = [(writer.holds((rule_set.rules + rule_set.backups)[j]), writer.whole(j + 1)) for j in speakers]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
-    spoke = _column(exp, names.rule, "s")
+    spoke = column_of(exp, names.rule, "s")
     shares, default = rule_set.speaker_probabilities, rule_set.classes.index(rule_set.default)
     labels = rule_set.said_by(np.arange(len(shares) - 1))
     outer = [_labels(writer, rule_set, spoke, labels, default)]
@@ -330,7 +144,7 @@ def _backup_places(rule_set: RuleSet) -> list[int]:
     return list(range(len(rule_set.rules), len(rule_set.rules) + len(rule_set.backups)))
 
 
-def _labels(writer: _Writer, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
+def _labels(writer: Writer, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
     """Return the label of the rule that spoke."""
     pairs = []
     for k, label in enumerate(rule_set.classes):
@@ -340,7 +154,7 @@ def _labels(writer: _Writer, rule_set: RuleSet, spoke: Any, labels: Any, default
     return writer.case(pairs, writer.value(rule_set.classes[default]))
 
 
-def _by_speaker(writer: _Writer, spoke: Any, values: Any) -> Any:
+def _by_speaker(writer: Writer, spoke: Any, values: Any) -> Any:
     """Return a number that depends on who spoke; the last is the default's."""
     groups: dict[float, list[int]] = {}
     for j, value in enumerate(values[:-1].tolist()):
@@ -350,7 +164,7 @@ def _by_speaker(writer: _Writer, spoke: Any, values: Any) -> Any:
     return writer.double(writer.case(pairs, literal(exact_text(float(values[-1])))))
 
 
-def _added_up(rule_set: RuleSet, writer: _Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+def _added_up(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
     """Ballots are added up: flags of the rules, sums of the classes, the winner, then who speaks for it."""
     if keep == "*":
         raise ValueError(
@@ -374,13 +188,13 @@ def _added_up(rule_set: RuleSet, writer: _Writer, names: _Names, source: Any, ke
 class _Steps:
     """The steps of a query that adds up ballots."""
 
-    def __init__(self, rule_set: RuleSet, writer: _Writer, names: _Names) -> None:
+    def __init__(self, rule_set: RuleSet, writer: Writer, names: _Names) -> None:
         self._rule_set, self._writer, self._names, self._exp = rule_set, writer, names, writer.exp
         self._decision = rule_set.decision
         self._n_classes = len(rule_set.classes)
 
     def _named(self, name: str, source: str) -> Any:
-        return _column(self._exp, f"{self._names.prefix}_{name}", source)
+        return column_of(self._exp, f"{self._names.prefix}_{name}", source)
 
     def _alias(self, expression: Any, name: str) -> Any:
         return self._exp.alias_(expression, f"{self._names.prefix}_{name}", quoted=True, copy=False)
