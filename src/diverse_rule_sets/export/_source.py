@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import pprint
 import re
 from abc import ABC, abstractmethod
@@ -50,8 +51,8 @@ class Writer(ABC):
         for column in self.rule_set.columns:
             words = re.sub(r"[^a-zA-Z0-9]+", "_", str(column)).strip("_").lower()[:30]
             name = f"x_{words or 'column'}"
-            taken = set(names.values())
-            names[column] = next(n for n in (name, *(f"{name}_{k}" for k in range(2, 10**6))) if n not in taken)
+            taken, further = set(names.values()), (f"{name}_{k}" for k in itertools.count(2))
+            names[column] = next(n for n in itertools.chain((name,), further) if n not in taken)
         return names
 
     def covers(self, rule: Rule) -> str:
