@@ -155,10 +155,10 @@ def test_predictions_are_those_of_python(drs, folder, frame, tmp_path, name):
     arguments = ("--proba", "--keep", "y", "--keep", "sex", "-o", out)
     assert drs("predict", folder / "model.json", folder / name, *arguments) == (0, "", "")
     got = pl.read_parquet(out)
-    assert got.columns == ["y", "sex", "label", "rule", "proba_bad", "proba_good"]
+    assert got.columns == ["y", "sex", "label", "rule", "probability_bad", "probability_good"]
     assert got["label"].to_list() == clf.predict(frame).tolist()
     assert got["rule"].to_list() == clf.explain(frame)["rule"].to_list()
-    assert np.array_equal(got.select("proba_bad", "proba_good").to_numpy(), clf.predict_proba(frame))
+    assert np.array_equal(got.select("probability_bad", "probability_good").to_numpy(), clf.predict_proba(frame))
 
 
 def test_predictions_on_the_standard_output_and_in_files_are_the_same(drs, folder, tmp_path):
@@ -176,7 +176,7 @@ def test_no_records_no_predictions(drs, folder, tmp_path):
     (tmp_path / "none.csv").write_text((folder / "t.csv").read_text("utf8").splitlines()[0], "utf8")
     model = folder / "model.json"
     code, out, _ = drs("predict", model, tmp_path / "none.csv", "--proba", "--prefix", "my_")
-    assert (code, out) == (0, "my_label,my_rule,my_proba_bad,my_proba_good\n")
+    assert (code, out) == (0, "my_label,my_rule,my_probability_bad,my_probability_good\n")
     assert drs("evaluate", model, tmp_path / "none.csv", "-t", "y")[0] == 1
 
 
@@ -347,20 +347,19 @@ def test_report_is_the_page_of_the_rules(drs, folder, frame, tmp_path):
 def test_report_is_written_whole_or_not_at_all(drs, folder, tmp_path, monkeypatch):
     import diverse_rule_sets.report as report
 
-    def write_html(rule_set, X, y, path):
-        path.write_text(f"{len(rule_set)} {X.height} {len(y)}")
-        if y[0] == "good" and broken:
+    def html(rule_set, X, y, **options):
+        if broken:
             raise ValueError("half a page")
+        return f"{len(rule_set)} {X.height} {len(y)}"
 
-    monkeypatch.setattr(report, "write_html", write_html, raising=False)
+    monkeypatch.setattr(report, "html", html)
     arguments = ("report", folder / "model.json", folder / "t.csv", "-t", "y", "-o", tmp_path / "r.html")
     broken = False
     assert drs(*arguments) == (0, "", "")
     before = (tmp_path / "r.html").read_text()
     assert before == f"{len(rules_in(folder / 'model.json'))} 300 300"
     broken = True
-    truth = pl.read_parquet(folder / "t.parquet")["y"][0]
-    assert drs(*arguments)[0] == (1 if truth == "good" else 0)
+    assert drs(*arguments)[0] == 1
     assert (tmp_path / "r.html").read_text() == before
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 

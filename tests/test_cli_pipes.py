@@ -47,8 +47,17 @@ def test_exit_codes_and_one_line(files):
 
 
 def test_files_may_be_pipes(files):
-    done = shell("drs predict <(cat m.json) <(head -n 3 t.csv) --format csv -o /dev/stdout --keep age", files)
-    assert done.returncode == 2  # the name /dev/stdout tells no format
+    done = shell("drs predict <(cat m.json) <(head -n 3 t.csv) -o /dev/stdout --keep age | cat", files)
+    assert done.stdout.splitlines()[0] == "age,label,rule"
+    assert done.stdout.count("\n") == 3
+    done = shell("cat t.csv | head -n 3 | drs predict m.json /dev/stdin", files)
+    assert done.stdout.count("\n") == 3
+    done = shell("head -n 200 fit.csv > few.csv; drs report m.json few.csv -t y -o - | grep -c '<html'", files)
+    assert (done.stdout, (files / "-").exists()) == ("1\n", False)
+    done = shell("mkfifo q; cat q > page & drs report m.json few.csv -t y -o q; wait", files)
+    assert "<html" in (files / "page").read_text()
+    assert stat.S_ISFIFO((files / "q").stat().st_mode)
+    assert shell("drs predict - - < m.json", files).returncode == 2
     done = shell("drs predict - t.csv -o - < m.json | wc -l", files)
     assert done.stdout == "200001\n"
     done = shell("mkfifo p.csv; cat p.csv > got & drs predict m.json t.csv -o p.csv; wait", files)
@@ -139,8 +148,8 @@ def test_a_whole_file_has_the_rights_of_the_old_one_and_keeps_links(tmp_path):
         path.write_text(5)
     assert target.read_text() == "new"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh.txt", "link.txt", "real.txt"]
-    with pytest.raises(InputError, match="there is no folder"), whole_file(str(tmp_path / "no" / "x")):
-        pass
+    with pytest.raises(InputError, match="there is no folder"):
+        write_text("x", str(tmp_path / "no" / "x"))
 
 
 def said_by(code):

@@ -34,11 +34,11 @@ def answered(rule_set, kind, frame):
         return (
             answer["label"].to_list(),
             answer["rule"].to_list(),
-            answer.select(cs.starts_with("probability(")).to_numpy(),
+            answer.select(cs.starts_with("probability_")).to_numpy(),
         )
     answer = space["predict"](frame.to_pandas())
     rules = [None if pd.isna(number) else number for number in answer["rule"]]
-    return answer["label"].tolist(), rules, answer.filter(like="probability(").to_numpy()
+    return answer["label"].tolist(), rules, answer.filter(like="probability_").to_numpy()
 
 
 def check(rule_set, kind, frame):

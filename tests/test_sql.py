@@ -88,7 +88,9 @@ def check(database, rule_set, table, kinds):
     assert [answer["predicted_label"][k] for k in order] == rule_set.predict(frame).tolist()
     rules = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
     assert [answer["predicted_rule"][k] for k in order] == rules
-    shares = np.array([values for name, values in answer.items() if "_p_" in name], float).T[order]
+    shares = np.array(
+        [values for name, values in answer.items() if name.startswith("predicted_probability_")], float
+    ).T[order]
     np.testing.assert_allclose(shares, rule_set.predict_proba(frame), atol=1e-9)
     assert len(answer) == 3 + len(rule_set.classes)
 
@@ -164,16 +166,16 @@ def test_all_columns_pass_by_default_and_names_can_be_changed():
     rule_set = RuleSet((Rule((Equals(5, "x"),), 1),), (0, 1), 0, (1, 1), (0, 0))
     with opened("duckdb") as database:
         database.fill({"fünf": ["x", "y"]}, {"fünf": "text"})
-        query = rule_set.to_sql(table=("main", "records"), columns={5: "fünf"}, prefix="q")
+        query = rule_set.to_sql(table=("main", "records"), columns={5: "fünf"}, prefix="q_")
         answer = database.ask(query)
-    assert list(answer) == [ID, "fünf", "q_rule", "q_label", "q_p_0", "q_p_1"]
+    assert list(answer) == [ID, "fünf", "q_rule", "q_label", "q_probability_0", "q_probability_1"]
     assert answer["q_label"] == [1, 0]
 
 
 def test_names_of_probabilities_are_different_whatever_the_labels():
     labels = ("A", "a", "", "x" * 80, "class 1", "é\n")
     rule_set = RuleSet((), labels, "a", (1,) * 6, (1,) * 6)
-    names = [column for column in duckdb_columns(rule_set) if "_p_" in column]
+    names = [column for column in duckdb_columns(rule_set) if "probability_" in column]
     assert len({name.casefold() for name in names}) == 6
     assert all(len(name.encode()) < 63 for name in names)
 
@@ -208,7 +210,7 @@ def tokens(text, dialect):
     rule_set = RuleSet((rule,), (text, "zzz"), "zzz", (1, 1), (0, 0))
     query = rule_set.to_sql(dialect=dialect, table=(text,), keep=[text], columns={text + "2": text + text})
     read = Dialect.get_or_raise(dialect).tokenize(query)
-    return [(token.token_type, token.text) for token in read if not token.text.startswith("predicted_p_")]
+    return [(token.token_type, token.text) for token in read if not token.text.startswith("predicted_probability_")]
 
 
 def small():

@@ -159,12 +159,12 @@ class Doors:
         table: str | Sequence[str] = "records",
         keep: str | Sequence[str] = "*",
         columns: Mapping[Hashable, str] | None = None,
-        prefix: str = "predicted",
+        prefix: str = "predicted_",
     ) -> str:
         """Return one SQL query that answers for every record of a table, as this rule set does.
 
         It adds ``predicted_label``, ``predicted_rule`` (the number of the rule or backup that spoke, as printed; NULL
-        if none did) and a probability for each class, ``predicted_p_...``. Needs the extra ``sql``.
+        if none did) and a probability for each class, ``predicted_probability_...``. Needs the extra ``sql``.
 
         Parameters
         ----------
@@ -195,8 +195,8 @@ class Doors:
         SELECT
           s.*,
           CASE WHEN s."predicted_rule" IN (1) THEN 'good' ELSE 'bad' END AS "predicted_label",
-          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.75 END AS DOUBLE) AS "predicted_p_bad",
-          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.25 END AS DOUBLE) AS "predicted_p_good"
+          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.75 END AS DOUBLE) AS "predicted_probability_bad",
+          CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.25 END AS DOUBLE) AS "predicted_probability_good"
         FROM s
         <BLANKLINE>
         """

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from diverse_rule_sets import RuleSet
+from diverse_rule_sets._writing import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
-from diverse_rule_sets.cli._files import STANDARD, whole_file, write_out
+from diverse_rule_sets.cli._files import STANDARD, write_out
 from diverse_rule_sets.cli._kinds import as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 
@@ -33,8 +35,8 @@ def load_for(rule_set: RuleSet, path: str, reading: Mapping[str, Any], also: Seq
     return load(path, reading, None if ALL in also else {*names_read(rule_set), *also})
 
 
-def records_for(rule_set: RuleSet, table: Loaded) -> pl.DataFrame:
-    """Return the columns that the rules read, as values of the kinds that they had in training."""
+def records_for(rule_set: RuleSet, table: Loaded, also: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the columns that the rules read, as values of the kinds that they had in training, and some more."""
     named: dict[Any, list[Any]] = {}
     for rule in rule_set.rules + rule_set.backups:
         for condition in rule.conditions:
@@ -43,7 +45,7 @@ def records_for(rule_set: RuleSet, table: Loaded) -> pl.DataFrame:
     columns = [table.read(name, rule_set.kind(name) or None, tuple(named[name])) for name in names_read(rule_set)]
     if not columns:  # rules without a condition: any column will do
         columns = [pl.Series("x", np.zeros(table.frame.height))]
-    return pl.DataFrame(columns)
+    return pl.DataFrame([*columns, *(table.read(name) for name in also if name not in rule_set.columns)])
 
 
 def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
@@ -53,8 +55,17 @@ def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
         raise InputError(f"{table.name}: the table has no records")
     gone = sum(label is None for label in labels)
     if gone:
-        raise InputError(f"{table.name}: {gone:,} of {len(labels):,} records have no value in the target {target!r}")
+        raise InputError(
+            f"{table.name}: {gone:,} of {len(labels):,} records have no value in the target {target!r}; leave them out "
+            "with --drop-unlabelled"
+        )
     return labels
+
+
+def labelled(table: Loaded, target: str, drop_unlabelled: bool) -> Loaded:
+    """Return the table, less the records without a label if that is wished."""
+    present = table.labels(target).is_not_null()
+    return replace(table, frame=table.frame.filter(present)) if drop_unlabelled else table
 
 
 def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str) -> pl.DataFrame:
@@ -73,7 +84,7 @@ def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bo
     ]
     if proba:
         shares = rule_set.predict_proba(X) if some else np.zeros((0, len(rule_set.classes)))
-        new += [pl.Series(f"{prefix}proba_{label}", shares[:, k]) for k, label in enumerate(rule_set.classes)]
+        new += [pl.Series(f"{prefix}probability_{label}", shares[:, k]) for k, label in enumerate(rule_set.classes)]
     for column in new:
         if column.name in [old.name for old in kept]:
             raise UsageError(f"the table has a column {column.name!r} already; give --prefix, such as --prefix my_")
@@ -100,7 +111,7 @@ def check_writer(output: str | None) -> None:
 
 
 def _writer(output: str) -> Any:
-    ending = output.lower().rpartition(".")[2]
+    ending = "csv" if is_special(output) else output.lower().rpartition(".")[2]
     writers = {
         "csv": pl.DataFrame.write_csv,
         "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
@@ -132,15 +143,18 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
     }
 
 
-def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int]) -> Iterator[tuple[str, str]]:
+def explanations(
+    rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: str | None
+) -> Iterator[tuple[str, str]]:
     """Say for some records, counted from 1, why they get their label, and what would have had to differ."""
     for row in rows:
         if not 1 <= row <= X.height:
             raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
+    other = None if label is None else as_labels(pl.Series([label]), rule_set.classes)[0]
     chosen = X[[row - 1 for row in rows]]
     if not chosen.height:
         return
     for begin in range(0, chosen.height, _EXPLAINED):  # the first words come at once, however long the table
         part = chosen[begin : begin + _EXPLAINED]
-        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part), strict=True):
+        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part, label=other), strict=True):
             yield f"record {row}", reason

@@ -14,7 +14,7 @@ import typer
 
 from diverse_rule_sets import __version__
 from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
-from diverse_rule_sets.cli._options import PARAMETERS, taking
+from diverse_rule_sets.cli._options import PARAMETERS, names_in_database, taking
 from diverse_rule_sets.cli._reading_options import KIND, READING
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that fit wrote; - for a pipe.")]
 TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Arrow; - for a pipe.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the labels.")]
+DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for a pipe.", show_default=False)
 ]
@@ -83,9 +84,7 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave a column out, such as an id (repeat).")
     ] = None,
-    drop_unlabelled: Annotated[
-        bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")
-    ] = False,
+    drop_unlabelled: DropUnlabelled = False,
     test_size: Annotated[
         float, typer.Option(metavar="SHARE", help="Records held out to measure on; 0 for none.", min=0, max=0.9)
     ] = 0.25,
@@ -165,8 +164,9 @@ def predict(
     Columns are read as the kinds that they had in training.
     """
     from diverse_rule_sets.cli._answers import check_writer, load_for, predictions, write_frame
-    from diverse_rule_sets.cli._files import check_output, read_model
+    from diverse_rule_sets.cli._files import check_output, not_twice, read_model
 
+    not_twice(model, table)
     check_writer(output)
     check_output(output)
     rule_set = read_model(model)
@@ -186,15 +186,17 @@ def evaluate(
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
+    drop_unlabelled: DropUnlabelled = False,
     as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON, for other programs.")] = False,
 ) -> None:
     """Measure a model on records with known labels: accuracy, confusions, and every rule."""
-    from diverse_rule_sets.cli._answers import evaluation, labels_for, load_for, records_for
-    from diverse_rule_sets.cli._files import read_model, write_text
+    from diverse_rule_sets.cli._answers import evaluation, labelled, labels_for, load_for, records_for
+    from diverse_rule_sets.cli._files import not_twice, read_model, write_text
     from diverse_rule_sets.cli._tell import tell_evaluation
 
+    not_twice(model, table)
     rule_set = read_model(model)
-    loaded = load_for(rule_set, table, reading, [target])
+    loaded = labelled(load_for(rule_set, table, reading, [target]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
     facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
     if as_json:
@@ -218,21 +220,26 @@ def explain(
     row: Annotated[
         list[int] | None, typer.Option("--row", metavar="N", help="A record, counted from 1 (repeat); all by default.")
     ] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="What would give this label; by default the three nearest.")
+    ] = None,
 ) -> None:
     """Say in words why each record gets its label, and what would have had to differ for another one."""
     from diverse_rule_sets.cli._answers import explanations, load_for, records_for
-    from diverse_rule_sets.cli._files import read_model
+    from diverse_rule_sets.cli._files import not_twice, read_model
     from diverse_rule_sets.cli._screen import show_reason
 
+    not_twice(model, table)
     rule_set = read_model(model)
     X = records_for(rule_set, load_for(rule_set, table, reading))
-    for head, reason in explanations(rule_set, X, row or range(1, X.height + 1)):
+    for head, reason in explanations(rule_set, X, row or range(1, X.height + 1), label):
         show_reason(head, reason)
 
 
 @app.command(
     epilog=_examples(
         "drs report model.json test.csv --target income -o report.html",
+        "drs report model.json test.csv --target income --n-samples 0 --title 'Who earns more'",
     )
 )
 @taking(reading=READING)
@@ -242,21 +249,33 @@ def report(
     target: Target,
     reading: dict[str, Any],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading of the page.")] = None,
+    n_samples: Annotated[
+        int | None, typer.Option(metavar="N", help="Records shown of each rule; 0: none leaves this machine.", min=0)
+    ] = None,
+    random_state: Annotated[int, typer.Option(metavar="N", help="Seed of the records shown.", min=0)] = 0,
+    drop_unlabelled: DropUnlabelled = False,
 ) -> None:
     """Write one HTML page about a model on a table, to look at in a browser."""
-    from diverse_rule_sets.cli._answers import labels_for, load_for, records_for
-    from diverse_rule_sets.cli._files import check_output, read_model, write_report
+    from diverse_rule_sets.cli._answers import ALL, labelled, labels_for, load_for, records_for
+    from diverse_rule_sets.cli._files import check_output, not_twice, read_model, write_text
+    from diverse_rule_sets.report import html
 
+    not_twice(model, table)
     check_output(output)
     rule_set = read_model(model)
-    loaded = load_for(rule_set, table, reading, [target])
+    loaded = labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
-    write_report(rule_set, records_for(rule_set, loaded), labels, output)
+    X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
+    options = {} if n_samples is None else {"n_samples": n_samples}
+    with naming_options(("title", "n_samples", "random_state")):
+        page = html(rule_set, X, labels, title=title, random_state=random_state, **options)
+    write_text(page, output)
 
 
 # What each form of export takes besides the rules.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "sql": ("dialect", "table", "keep", "prefix"),
+    "sql": ("dialect", "table", "keep", "columns", "prefix"),
     "pmml": ("name",),
     "python": ("kind", "name"),
     "json": (),
@@ -281,6 +300,10 @@ def export(
     keep: Annotated[
         list[str] | None, typer.Option("--keep", metavar="COL", help="SQL: pass on a column (repeat); all by default.")
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="COL=NAME", help="SQL: a column's name in the database (repeat)."),
+    ] = None,
     prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="SQL: how the new columns begin.")] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="Python: function, pandas or polars.")] = None,
     name: Annotated[
@@ -292,8 +315,17 @@ def export(
 
     if to not in EXPORTS:
         raise UsageError(f"--to must be one of {', '.join(EXPORTS)}, got {to!r}")
-    options = {"dialect": dialect, "table": table, "keep": keep, "prefix": prefix, "kind": kind, "name": name}
-    given = {option: value for option, value in options.items() if value}
+    options: dict[str, Any] = {
+        "dialect": dialect,
+        "table": table,
+        "keep": keep,
+        "prefix": prefix,
+        "kind": kind,
+        "name": name,
+    }
+    if columns:
+        options["columns"] = names_in_database(columns)
+    given = {option: value for option, value in options.items() if value not in (None, [])}
     for option in given:
         if option not in EXPORTS[to]:
             raise UsageError(f"--{option} does not go with --to {to}")

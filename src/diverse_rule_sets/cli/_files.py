@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets.cli._boundary import InputError
+from diverse_rule_sets._writing import is_special, whole_file
+from diverse_rule_sets.cli._boundary import InputError, UsageError
 
 STANDARD = "-"
+
+
+def not_twice(*paths: str) -> None:
+    """Refuse to read two things from the one standard input."""
+    if paths.count(STANDARD) > 1:
+        raise UsageError("only one of the model and the table can be read from the standard input")
 
 
 def read_model(path: str) -> RuleSet:
@@ -23,7 +25,7 @@ def read_model(path: str) -> RuleSet:
     try:
         return RuleSet.from_json(content)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{'the standard input' if path == STANDARD else path}: {error}") from error
 
 
 def _bytes(path: str) -> bytes:
@@ -40,6 +42,7 @@ def write_text(text: str, output: str | None) -> None:
     if output is None or output == STANDARD:
         write_out((text if text.endswith("\n") else text + "\n").encode("utf8"))
         return
+    check_output(output)
     with whole_file(output) as path:
         path.write_text(text, "utf8", newline="\n")
 
@@ -51,30 +54,9 @@ def write_out(content: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-@contextmanager
-def whole_file(output: str) -> Iterator[Path]:
-    """Give a path to write to; when all went well, what was written takes the place of the output at once.
-
-    The old file, if there is one, stays as it is until then, and for ever if anything goes wrong. What is no plain
-    file, such as a pipe, is written to directly.
-    """
-    target = Path(os.path.realpath(output))
-    check_output(output)
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=target.suffix or ".tmp", dir=target.parent)
-    os.close(handle)
-    try:
-        yield Path(name)
-        _settle(Path(name), target)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
 def check_output(output: str | None) -> None:
     """Refuse an output that cannot be written, before any work is done."""
-    if output is None or output == STANDARD:
+    if output is None or output == STANDARD or is_special(output):
         return
     target = Path(os.path.realpath(output))
     if target.is_dir():
@@ -83,25 +65,3 @@ def check_output(output: str | None) -> None:
         raise InputError(f"{output}: there is no folder {target.parent}; make it first")
     if not os.access(target.parent, os.W_OK) and not target.exists():
         raise InputError(f"{output}: the folder {target.parent} cannot be written to")
-
-
-def write_report(rule_set: RuleSet, X: Any, y: Any, output: str) -> None:
-    """Write the page about a rule set on a table."""
-    from diverse_rule_sets.report import write_html  # type: ignore[attr-defined]
-
-    with whole_file(output) as path:
-        write_html(rule_set, X, y, path)
-
-
-def _settle(written: Path, target: Path) -> None:
-    """Put a finished file in its place, with the rights that a new file, or the old one, has."""
-    with written.open("rb+") as file:
-        os.fsync(file.fileno())
-    if target.exists():
-        mode = stat.S_IMODE(target.stat().st_mode)
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    written.chmod(mode)
-    os.replace(written, target)

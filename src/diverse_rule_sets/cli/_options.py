@@ -204,6 +204,15 @@ def _edge(text: str, expected: str) -> Any:
     raise ValueError(expected)
 
 
+def names_in_database(given: list[str]) -> dict[str, str]:
+    """Read `age=AGE_YEARS`, several times."""
+    expected = "column=name, several times"
+    try:
+        return dict(pair(text, expected) for text in given)
+    except ValueError:
+        raise UsageError(f"--columns must be {expected}, got {_words(given)}") from None
+
+
 def directions(given: list[str]) -> dict[str, Any]:
     """Read `age=increasing`, or `age:good=increasing` for one label, several times."""
     expected = "column=increasing or column=decreasing, or column:label=increasing"

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TextIO
 
 import polars as pl
 
+from diverse_rule_sets._writing import is_special
 from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
 from diverse_rule_sets.cli._files import STANDARD
 from diverse_rule_sets.cli._kinds import BOOLEAN, NUMBER, TEXT, Cells
@@ -122,9 +123,11 @@ def _wanted(names: list[str], only: Collection[str] | None) -> list[int]:
 
 def _format_of(path: str) -> str:
     """Tell the format by the end of the name."""
-    if path == STANDARD:
+    if path == STANDARD or is_special(path):
         return "csv"
     ending = Path(path.lower().removesuffix(".gz")).suffix[1:]
+    if Path(path).is_dir():
+        raise InputError(f"{path}: expected a table, got a folder")
     if ending not in _ENDINGS:
         raise UsageError(f"the name {path!r} does not tell the format; give --format {', '.join(FORMATS)}")
     return _ENDINGS[ending]

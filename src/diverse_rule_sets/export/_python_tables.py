@@ -28,7 +28,7 @@ _PANDAS_BODY = """    fired, spare = (np.array(tests, bool).reshape(-1, len(fram
     rule[spoke == 0] = pd.NA
     answer = pd.DataFrame({{"label": label, "rule": rule}}, index=frame.index).infer_objects()
     for k, one in enumerate(CLASSES):
-        answer[f"probability({{one}})"] = probabilities[:, k]
+        answer[f"probability_{{one}}"] = probabilities[:, k]
     return answer
 """
 _PANDAS_FIRST = '''
@@ -200,7 +200,7 @@ _POLARS_END = """    numbers = range(len(LABELS))
 _POLARS_LAST = """    return [
         label.alias("label"),
         pl.when(spoke > 0).then(spoke).alias("rule"),
-        *(share.alias(f"probability({one})") for one, share in zip(CLASSES, shares)),
+        *(share.alias(f"probability_{one}") for one, share in zip(CLASSES, shares)),
     ]
 """
 _POLARS_WINNER = """    won = winner.replace_strict(range(len(CLASSES)), CLASSES)

@@ -29,7 +29,7 @@ def to_sql(
     table: str | Sequence[str] = "records",
     keep: str | Sequence[str] = "*",
     columns: Mapping[Hashable, str] | None = None,
-    prefix: str = "predicted",
+    prefix: str = "predicted_",
 ) -> str:
     """Return the query; see :meth:`RuleSet.to_sql`."""
     writer = Writer(rule_set, _dialect(dialect), dict(columns or {}))
@@ -85,14 +85,14 @@ class _Names:
     """The names of the columns that the query adds."""
 
     def __init__(self, classes: Sequence[Any], prefix: str) -> None:
-        self.prefix, self.label, self.rule = prefix, f"{prefix}_label", f"{prefix}_rule"
+        self.prefix, self.label, self.rule = prefix, f"{prefix}label", f"{prefix}rule"
         self.probabilities: list[str] = []
         folded = [str(label).casefold() for label in classes]  # some databases do not tell a from A
         for k, label in enumerate(classes):
             text = str(label)
             plain = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
             clear = plain and folded.count(folded[k]) == 1 and not folded[k].startswith("class ")
-            self.probabilities.append(f"{prefix}_p_{text}" if clear else f"{prefix}_p_class {k + 1}")
+            self.probabilities.append(f"{prefix}probability_{text if clear else f'class {k + 1}'}")
 
 
 def _kept(exp: Any, keep: str | list[str], source: str) -> list[Any]:
@@ -194,10 +194,10 @@ class _Steps:
         self._n_classes = len(rule_set.classes)
 
     def _named(self, name: str, source: str) -> Any:
-        return column_of(self._exp, f"{self._names.prefix}_{name}", source)
+        return column_of(self._exp, f"{self._names.prefix}{name}", source)
 
     def _alias(self, expression: Any, name: str) -> Any:
-        return self._exp.alias_(expression, f"{self._names.prefix}_{name}", quoted=True, copy=False)
+        return self._exp.alias_(expression, f"{self._names.prefix}{name}", quoted=True, copy=False)
 
     def flags(self) -> list[Any]:
         """Whether each rule covers the record, 1 or 0; and the first backup that does."""

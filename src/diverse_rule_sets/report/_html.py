@@ -7,7 +7,6 @@ import hashlib
 import json
 import numbers
 import os
-import secrets
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._checks import check_number, generator
+from diverse_rule_sets._writing import whole_file
 from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.report._content import content
 from diverse_rule_sets.report._summary import Summary, summarise
@@ -115,7 +115,8 @@ def write_html(
     """
     target = _target(path)
     page = html(clf, X, y, title=title, n_samples=n_samples, random_state=random_state)
-    _write_whole(target, page.encode("utf8", "replace"))  # half a surrogate pair is no character
+    with whole_file(target) as place:
+        place.write_bytes(page.encode("utf8", "replace"))  # half a surrogate pair is no character
     return target
 
 
@@ -127,19 +128,6 @@ def _target(path: Any) -> Path:
     if target.is_dir() or not target.parent.is_dir():
         raise ValueError(f"path must be a file in a folder that exists, got {os.fspath(path)!r}")
     return target
-
-
-def _write_whole(target: Path, octets: bytes) -> None:
-    """Write a file beside its place, then put it there in one step."""
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as file:
-            file.write(octets)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @cache
