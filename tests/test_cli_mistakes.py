@@ -132,3 +132,19 @@ def test_no_model_is_too_broken_for_one_line(content):
             assert main(["show", str(model)]) == 1
     assert err.getvalue().count("\n") == 1
     assert "DRS_DEBUG" not in err.getvalue()
+
+
+def test_date_formats_and_given_rules_are_named(drs, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("day,y\n01.02.2024,a\n02.02.2024,b\n" * 20)
+    for words, code, expected in (
+        (["--date-format", "%Q"], 2, "--date-format must be a way to write a date"),
+        (["--date-format", "%H:%M"], 2, "--date-format must be a way to write a date"),
+        (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date as %Y/%m/%d writes it, got"),
+        (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule in words: cannot read the rule 'blah'"),
+        (["--forbidden", "height"], 2, "--forbidden names 'height', which the table does not have"),
+    ):
+        done, _, err = drs("fit", table, "-t", "y", *words)
+        assert done == code
+        assert expected in err
+    assert drs("fit", table, "-t", "y", "--date-format", "%d.%m.%Y", "--test-size", 0)[0] == 0

@@ -65,8 +65,18 @@ class Asked(NamedTuple):
                 raise TypeError(
                     f"given_rules[{j}] must be a Rule or a rule in words, got {rule!r} ({type(rule).__name__})"
                 )
+            if isinstance(rule, str):
+                _check_words(j, rule)
         if len(self.given_rules) > max_rules:
             raise ValueError(f"given_rules holds {len(self.given_rules)} rules, more than max_rules={max_rules}")
+
+
+def _check_words(j: int, words: str) -> None:
+    """Refuse a rule in words that cannot be read."""
+    try:
+        Rule.parse(words)
+    except ValueError as error:
+        raise ValueError(f"given_rules[{j}] must be a rule in words: {error}") from None
 
 
 def _check_names(argument: str, value: Any) -> None:

@@ -40,7 +40,8 @@ def naming_options(parameters: Iterable[str]) -> Iterator[None]:
         name = str(error).split(" ", 1)[0].split("[", 1)[0]
         if name not in parameters:
             raise
-        raise UsageError(str(error).replace(name, "--" + name.replace("_", "-"), 1)) from error
+        said = str(error).replace(name, "--" + name.replace("_", "-"), 1)
+        raise UsageError(said.replace("X does not have", "the table does not have")) from error
 
 
 def guarded(app: typer.Typer, arguments: list[str]) -> int:

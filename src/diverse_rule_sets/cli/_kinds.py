@@ -74,6 +74,12 @@ class Cells:
             return None
         return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC)
 
+    def _expected(self, kind: str) -> str:
+        """Say what a cell of a kind looks like."""
+        if kind in (DATE, INSTANT) and self.date_format is not None:
+            return f"a date as {self.date_format} writes it"
+        return _EXPECTED[kind]
+
     def read(self, column: pl.Series, kind: str, values: Sequence[Any] = ()) -> pl.Series:
         """Read the cells of a column as values of a kind; the first that is of another is an error that names it.
 
@@ -87,9 +93,8 @@ class Cells:
         read = _READERS[kind](self, cells)
         wrong = (read.is_null() & cells.is_not_null()).arg_true()
         if len(wrong):
-            raise InputError(
-                f"column {column.name!r}, record {wrong[0] + 1}: expected {_EXPECTED[kind]}, got {column[wrong[0]]!r}"
-            )
+            where = f"column {column.name!r}, record {wrong[0] + 1}"
+            raise InputError(f"{where}: expected {self._expected(kind)}, got {column[wrong[0]]!r}")
         return read
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import datetime
 
 from diverse_rule_sets.cli._options import Option, one_of, pair
 
@@ -28,6 +29,17 @@ def an_encoding(text: str) -> str:
     return text
 
 
+def a_date_format(text: str) -> str:
+    """Read `%d.%m.%Y`."""
+    moment = datetime.datetime(2024, 12, 31)
+    try:
+        if datetime.datetime.strptime(moment.strftime(text), text).date() != moment.date():
+            raise ValueError
+    except ValueError:
+        raise ValueError("a way to write a date with year, month and day, such as %d.%m.%Y") from None
+    return text
+
+
 def kinds_of_columns(given: list[str]) -> dict[str, str]:
     """Read `zip=text`, several times."""
     expected = f"column=kind, where the kind is one of {', '.join(KINDS)}"
@@ -45,7 +57,9 @@ READING: tuple[Option, ...] = (
     Option("separator", a_separator, "CHAR", "What parts the cells of a line.", "comma; tab for tsv", panel=_PANEL),
     Option("encoding", an_encoding, "NAME", "How text is written, such as latin-1.", "utf-8", panel=_PANEL),
     Option("missing", tuple, "WORD", "A word for no value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
-    Option("date_format", str, "FORMAT", "How dates are written, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL),
+    Option(
+        "date_format", a_date_format, "FORMAT", "How dates are written, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL
+    ),
 )
 # Where there is no model that knows the kinds of columns.
 KIND = Option(
