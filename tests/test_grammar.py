@@ -1,6 +1,7 @@
 """Rules in words, read back: whatever is printed is understood, and nothing else."""
 
 import datetime
+import math
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,10 @@ def conditions(draw, column):
         low, high = draw(st.none() | of_one_kind), draw(of_one_kind)
         if low is None and draw(st.booleans()):
             low, high = high, None
-        return Interval(column, low, high, draw(st.booleans()), draw(st.booleans()))
+        if low is not None and high is not None:
+            low, high = sorted((low, high))
+        made = Interval(column, low, high, draw(st.booleans()), draw(st.booleans()))
+        return Interval(column, low, high, True, True) if made.empty else made
     if kind == "equals":
         return Equals(column, draw(values))
     several = tuple(draw(st.lists(values, min_size=2, max_size=4, unique=True)))
@@ -67,6 +71,10 @@ def test_what_people_write():
         "good customer",
     )
     assert str(rule) == 'IF 18 <= age < 65 AND sex = "F" AND job not in {"clerk"} THEN good customer'
+    assert Rule.parse("IF 18 <= age AND 65 > age THEN x").conditions == (Interval("age", 18, 65, True, False),)
+    assert Rule.parse("IF x in {inf, -inf, 'a'} THEN x").conditions == (IsIn("x", (math.inf, -math.inf, "a")),)
+    moment = Rule((IsMissing(datetime.datetime(2020, 1, 31)),), "x")
+    assert (str(moment), Rule.parse(str(moment))) == ("IF [2020-01-31] is missing THEN x", moment)
     assert Rule.parse("IF job in {'a'} THEN 1") == Rule((Equals("job", "a"),), 1)
     assert Rule.parse("IF note = 'it\\'s' THEN x").conditions == (Equals("note", "it's"),)
     assert Rule.parse("IF note = 'say \"hi\"' THEN x").conditions == (Equals("note", 'say "hi"'),)
@@ -94,6 +102,12 @@ def test_what_people_write():
         ("IF age <= 37 THEN 'good' indeed", "nothing after it"),
         ("IF `a\\` <= 1 THEN x", "backslash"),
         ("IF age = 1 AND age = 2 THEN x", "no value can meet both"),
+        ("IF age > 60 AND age <= 20 THEN x", "no value can meet both"),
+        ("IF 60 < age <= 20 THEN x", "no value can meet 60 < age <= 20"),
+        ("IF age > " + "9" * 400 + " THEN x", "is too large"),
+        ("IF age = " + "9" * 5000 + " THEN x", "is too large"),
+        ("IF [{}] > 1 THEN x", "column name in brackets"),
+        ("IF [[1]] > 1 THEN x", "column name in brackets"),
         ("IF job = 'a\\qb' THEN x", "cannot read the text"),
     ],
 )

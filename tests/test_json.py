@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def test_columns_whose_names_are_no_strings(column):
     assert type(again.rules[0].conditions[0].column) is type(column)
 
 
-@pytest.mark.parametrize("value", [b"\x00\xff", datetime.date(2020, 1, 1), 10**30, -0.0, 5e-324])
+@pytest.mark.parametrize("value", [b"\x00\xff", datetime.date(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf])
 def test_odd_values(value):
     rule_set = RuleSet((Rule((Equals("x", value, mixed=True),), 1),), (0, 1), 0, (1, 1), (0, 0))
     again = RuleSet.from_json(rule_set.to_json()).rules[0].conditions[0]
@@ -171,6 +172,13 @@ def test_deep_huge_and_odd_texts_are_refused(monkeypatch):
         RuleSet.from_json("[" * 200_000)
     with pytest.raises(ValueError, match="not a rule set"):
         RuleSet.from_json('{"format": "diverse-rule-sets", "x": ' + "9" * 10_000 + "}")
+    many = '{"format": "diverse-rule-sets"' + "".join(f', "k{i}": 1' for i in range(50_000)) + ', "k1": 2}'
+    with pytest.raises(ValueError, match="'k1' stands there twice"):
+        RuleSet.from_json(many)
+    content = edited()
+    content["rules"][0]["if"][0]["<="] = int("9" * 400)
+    with pytest.raises(ValueError, match=r"rules\[0\].if\[0\]"):
+        RuleSet.from_json(json.dumps(content))
     with pytest.raises(ValueError, match="NaN is not a number"):
         RuleSet.from_json('{"format": NaN}')
     with pytest.raises(ValueError, match="'format' stands there twice"):

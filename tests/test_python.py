@@ -32,13 +32,13 @@ def answered(rule_set, kind, frame):
     if kind == "polars":
         answer = frame.with_columns(space["predict"]())
         return (
-            answer["label"].to_list(),
-            answer["rule"].to_list(),
-            answer.select(cs.starts_with("probability_")).to_numpy(),
+            answer["predicted_label"].to_list(),
+            answer["predicted_rule"].to_list(),
+            answer.select(cs.starts_with("predicted_probability_")).to_numpy(),
         )
     answer = space["predict"](frame.to_pandas())
-    rules = [None if pd.isna(number) else number for number in answer["rule"]]
-    return answer["label"].tolist(), rules, answer.filter(like="probability_").to_numpy()
+    rules = [None if pd.isna(number) else number for number in answer["predicted_rule"]]
+    return answer["predicted_label"].tolist(), rules, answer.filter(like="probability_").to_numpy()
 
 
 def check(rule_set, kind, frame):
@@ -132,7 +132,7 @@ def test_pandas_keeps_the_index_and_its_own_types():
     frame = pd.DataFrame({"age": pd.array([30, None, 50], "Int64")}, index=["a", "b", "c"])
     answer = space["answer"](frame)
     assert answer.index.tolist() == ["a", "b", "c"]
-    assert answer["label"].tolist() == ["good", "bad", "bad"]
+    assert answer["predicted_label"].tolist() == ["good", "bad", "bad"]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +141,9 @@ def test_pandas_keeps_the_index_and_its_own_types():
         ({"kind": "java"}, "kind must be one of 'function', 'pandas', 'polars', got 'java'"),
         ({"name": "import os; x"}, "name must be a name that a Python function can have"),
         ({"name": "class"}, "name must be a name"),
+        ({"name": "LABELS"}, "name must be one that the source does not use"),
+        ({"name": "next"}, "name must be one that the source does not use"),
+        ({"name": "np", "kind": "pandas"}, "name must be one that the source does not use"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
@@ -153,3 +156,26 @@ def test_what_source_cannot_hold_is_refused():
         replace(small(), conflict=lambda rules: rules[0]).to_python()
     with pytest.raises(ValueError, match="cannot hold"):
         small(Rule((IsMissing(datetime.datetime(2020, 1, 1)),), "good")).to_python()
+
+
+def test_columns_that_polars_could_not_tell_apart_are_refused():
+    with pytest.raises(ValueError, match="two columns are both called '1'"):
+        small(Rule((IsMissing(1), IsMissing("1")), "good")).to_python(kind="polars")
+
+
+def test_large_whole_numbers_and_infinity_are_compared_as_here():
+    rule_set = replace(small(Rule.parse("IF x > 9007199254740992 THEN good")), kinds=(("x", "number"),))
+    frame = pl.DataFrame({"x": [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2]})
+    for kind in KINDS:
+        check(rule_set, kind, frame)
+    space = {}
+    exec(small(Rule((Equals("x", math.inf, mixed=True),), "good")).to_python(), space)
+    assert [space["predict"]({"x": x})["rule"] for x in (math.inf, -math.inf, "inf")] == [1, None, None]
+
+
+def test_moments_finer_than_microseconds_are_cut_as_here():
+    rule_set = small(Rule.parse("IF t > 2020-01-01 THEN good"))
+    frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01 00:00:00.000000500", "2020-01-01 00:00:00.000001"])})
+    space = {}
+    exec(rule_set.to_python(kind="pandas"), space)
+    assert space["predict"](frame)["predicted_label"].tolist() == rule_set.predict(frame).tolist() == ["bad", "good"]

@@ -48,9 +48,16 @@ class Database:
             return value.isoformat(sep=" ")
         return value
 
-    def ask(self, query):
+    def run(self, statement):
         cursor = self._connection.cursor()
-        cursor.execute(query)
+        cursor.execute(statement)
+        return cursor
+
+    def rows(self, query):
+        return self.run(query).fetchall()
+
+    def ask(self, query):
+        cursor = self.run(query)
         names = [column[0] for column in cursor.description]
         rows = cursor.fetchall()
         return {name: [row[k] for row in rows] for k, name in enumerate(names)}
@@ -168,8 +175,54 @@ def test_all_columns_pass_by_default_and_names_can_be_changed():
         database.fill({"fünf": ["x", "y"]}, {"fünf": "text"})
         query = rule_set.to_sql(table=("main", "records"), columns={5: "fünf"}, prefix="q_")
         answer = database.ask(query)
-    assert list(answer) == [ID, "fünf", "q_rule", "q_label", "q_probability_0", "q_probability_1"]
+    assert list(answer) == ["q_rule", ID, "fünf", "q_label", "q_probability_0", "q_probability_1"]
     assert answer["q_label"] == [1, 0]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_table_that_was_scored_before_is_scored_again(dialect):
+    first = RuleSet((Rule.parse("IF x > 1 THEN b"),), ("a", "b"), "a", (5, 5), (1, 1))
+    second = replace(first, rules=(Rule.parse("IF x <= 2 THEN b"),))
+    with opened(dialect) as database:
+        database.fill({"x": [1.0, 2.0, 3.0]}, {"x": "number"})
+        database.run("CREATE TABLE scored AS " + first.to_sql(dialect=dialect))
+        rows = database.rows(second.to_sql(dialect=dialect, table="scored"))
+    assert [row[0] for row in rows] == [1, 1, None]
+    assert [row[-3] for row in rows] == ["b", "b", "a"]
+    with pytest.raises(ValueError, match="keep names 'PREDICTED_rule', which the query adds"):
+        second.to_sql(keep=["x", "PREDICTED_rule"])
+
+
+@pytest.mark.parametrize("table", ["s", "drs_s", "order", "select", "r", "f"])
+def test_tables_of_any_name(database, table):
+    rule_set = RuleSet((Rule.parse("IF x > 1 THEN b"),), ("a", "b"), "a", (5, 5), (1, 1))
+    for conflict in ("first", "vote"):
+        database.fill({"x": [1.0, 2.0]}, {"x": "number"})
+        database.run(f'DROP TABLE IF EXISTS "{table}"')
+        database.run(f'ALTER TABLE records RENAME TO "{table}"')
+        query = replace(rule_set, conflict=conflict).to_sql(dialect=database.dialect, table=table, keep=["x"])
+        assert database.ask(query)["predicted_label"] == ["a", "b"]
+        database.run(f'DROP TABLE "{table}"')
+
+
+def test_large_whole_numbers_are_compared_as_here(database):
+    rule_set = RuleSet((Rule.parse("IF x > 9007199254740992 THEN b"),), ("a", "b"), "a", (5, 5), (1, 1))
+    numbers = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2]
+    database.run("DROP TABLE IF EXISTS records")
+    database.run("CREATE TABLE records (x BIGINT)")
+    database.run("INSERT INTO records VALUES " + ", ".join(f"({x})" for x in numbers))
+    answer = database.ask(rule_set.to_sql(dialect=database.dialect))
+    assert answer["predicted_label"] == rule_set.predict(pl.DataFrame({"x": answer["x"]})).tolist()
+
+
+def test_columns_that_a_database_could_not_tell_apart_are_refused():
+    rule_set = replace(small(), rules=(Rule((IsMissing(1), IsMissing("1"), IsMissing("a"), IsMissing("A")), "good"),))
+    with pytest.raises(ValueError, match="would be"):
+        rule_set.to_sql()
+    apart = {1: "one", "a": "small", "A": "large"}
+    assert '"one"' in rule_set.to_sql(columns=apart)
+    with pytest.raises(ValueError, match="columns names 'b'; expected columns that the rules read"):
+        rule_set.to_sql(columns={"b": "c"})
 
 
 def test_names_of_probabilities_are_different_whatever_the_labels():

@@ -102,10 +102,19 @@ def test_dates_are_moved_too():
     assert said.endswith("It would be good if t > 2020-01-31 (it is 2019-05-01): rule 1.")
 
 
+def test_one_label_is_asked_for():
+    rule_set = RuleSet((Rule.parse("IF age > 30 THEN 1"),), (0, 1, 2), 0, (9, 9, 9), (1, 1, 1), "first")
+    assert rule_set.why({"age": 3}, label="1").endswith("It would be 1 if age > 30 (it is 3): rule 1.")
+    assert rule_set.why({"age": 3}, label=0).endswith("It is 0 already.")
+    assert rule_set.why({"age": 3}, label=2).endswith("No rule says 2.")
+
+
 def test_what_is_wrong_is_named():
     rule_set = rules("IF age > 30 THEN good")
     with pytest.raises(ValueError, match="no value for the column 'age'"):
         rule_set.why({"sex": "F"})
+    with pytest.raises(TypeError, match="one record must be a dict or a row"):
+        rule_set.why(np.array([1.0]))
     with pytest.raises(ValueError, match="label must be one of"):
         rule_set.why({"age": 3}, label="great")
     with pytest.raises(ValueError, match="no column 'age'"):

@@ -174,7 +174,7 @@ class Doors:
         keep : columns of the table to pass on; ``"*"`` for all. Where class counts or votes are added up they
             must be listed
         columns : names of columns in the database, where they differ from those in training
-        prefix : how the names of the added columns begin
+        prefix : how the names of the added columns begin; another one is needed where the table has such columns
 
         Notes
         -----
@@ -186,18 +186,18 @@ class Doors:
         >>> from diverse_rule_sets import Rule, RuleSet
         >>> rule = Rule.parse("IF age <= 37 THEN good")
         >>> print(RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1)).to_sql(table="people", keep=["id"]))
-        WITH s AS MATERIALIZED (
+        WITH drs_s AS MATERIALIZED (
           SELECT
-            r."id",
-            CASE WHEN r."age" <= 37 THEN 1 END AS "predicted_rule"
-          FROM people AS r
+            CASE WHEN r."age" <= 37 THEN 1 END AS "predicted_rule",
+            r."id"
+          FROM "people" AS r
         )
         SELECT
           s.*,
           CASE WHEN s."predicted_rule" IN (1) THEN 'good' ELSE 'bad' END AS "predicted_label",
           CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.75 END AS DOUBLE) AS "predicted_probability_bad",
           CAST(CASE WHEN s."predicted_rule" IN (1) THEN 0.5 ELSE 0.25 END AS DOUBLE) AS "predicted_probability_good"
-        FROM s
+        FROM drs_s AS s
         <BLANKLINE>
         """
         from diverse_rule_sets.export._sql import to_sql
@@ -227,7 +227,7 @@ class Doors:
 
         return to_pmml(_rules(self), name=name)
 
-    def to_python(self, *, kind: str = "function", name: str = "predict") -> str:
+    def to_python(self, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:
         """Return the rule set as Python source.
 
         Parameters
@@ -236,6 +236,7 @@ class Doors:
             even of this package; ``"pandas"``: a function of a table that gives a table; ``"polars"``: a function
             that gives expressions for ``frame.with_columns(predict())``
         name : of the function
+        prefix : how the names of new columns of a table begin
 
         Examples
         --------
@@ -249,4 +250,4 @@ class Doors:
         """
         from diverse_rule_sets.export._python import to_python
 
-        return to_python(_rules(self), kind=kind, name=name)
+        return to_python(_rules(self), kind=kind, name=name, prefix=prefix)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 import numbers
 import operator
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -109,6 +109,14 @@ class Interval(Condition):
         high = [("<=" if self.with_high else "<", self.high)] if self.high is not None else []
         return (*low, *high)
 
+    @property
+    def empty(self) -> bool:
+        """Whether no value can lie in the interval."""
+        low: Any = self.low
+        if low is None or self.high is None:
+            return False
+        return bool(low > self.high or (low == self.high and not (self.with_low and self.with_high)))
+
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value lies in the interval."""
         if column.kind != self.kind:
@@ -127,7 +135,8 @@ class Interval(Condition):
         low, high = max(lows, default=None), min(highs, default=None)
         with_low = all(one.with_low for one in (self, other) if one.low == low)
         with_high = all(one.with_high for one in (self, other) if one.high == high)
-        return Interval(self.column, low, high, with_low, with_high)
+        both = Interval(self.column, low, high, with_low, with_high)
+        return super().meet(other) if both.empty else both
 
     def __str__(self) -> str:
         name = format_name(self.column)
@@ -325,9 +334,14 @@ def _bound(bound: Any, column: Hashable) -> Any:
         return bound
     if isinstance(bound, datetime.date):
         return datetime.datetime(bound.year, bound.month, bound.day)
-    if not isinstance(bound, numbers.Real) or isinstance(bound, bool) or not math.isfinite(bound):
-        raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r}")
+    if not isinstance(bound, numbers.Real) or isinstance(bound, bool) or not _fits(bound):
+        raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r:.60}")
     return bound
+
+
+def _fits(number: Any) -> bool:
+    """Tell whether a number is one that a double can hold."""
+    return bool(-sys.float_info.max <= number <= sys.float_info.max)
 
 
 def _kind_of(bound: Any) -> str:
@@ -350,7 +364,7 @@ def format_name(name: Hashable) -> str:
     """Return a column's name as it is, or marked off where it could be misread."""
     name = plain(name)
     if not isinstance(name, str):
-        return f"[{name!r}]"
+        return f"[{format_value(name) if isinstance(name, datetime.datetime) else repr(name)}]"
     if name.isprintable() and not _AWKWARD.search(name):
         return name
     escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)

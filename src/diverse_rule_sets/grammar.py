@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import datetime
 import json
+import math
 import re
 from typing import Any
 
@@ -26,7 +27,7 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _DATE = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?(?:Z|[-+]\d\d:\d\d)?"
 _BOUND = rf"{_DATE}|{_NUMBER}"
-_VALUE = rf"{_QUOTED}|True\b|False\b|{_BOUND}"
+_VALUE = rf"{_QUOTED}|True\b|False\b|-?inf\b|{_BOUND}"
 _BARE = r"(?!\s)(?:(?!\b(?:AND|THEN)\b|\bis missing\b)[^=<>!\"'`{}])+?"
 _NAME = rf"`(?:[^`]|``)*`|\[(?:{_QUOTED}|[^\]'\"])*\]|{_BARE}"
 _SET = rf"\{{\s*(?:(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)?\s*\}}"
@@ -38,6 +39,7 @@ _BETWEEN = re.compile(
 _COMPARED = re.compile(rf"(?P<name>{_NAME})\s*(?P<test><=|>=|<|>)\s*(?P<value>{_BOUND}){_END}", re.DOTALL)
 _EQUAL = re.compile(rf"(?P<name>{_NAME})\s*(?P<test>==?|!=)\s*(?P<value>{_VALUE}){_END}", re.DOTALL)
 _AMONG = re.compile(rf"(?P<name>{_NAME})\s+(?P<test>in|not\s+in)\s*(?P<values>{_SET}){_END}", re.DOTALL)
+_TURNED = re.compile(rf"(?P<value>{_BOUND})\s*(?P<test><=|>=|<|>)\s*(?P<name>{_NAME}){_END}", re.DOTALL)
 _MISSING = re.compile(rf"(?P<name>{_NAME})\s+is\s+missing{_END}", re.DOTALL)
 _ONE_VALUE = re.compile(_VALUE, re.DOTALL)
 _DATE_ONLY = re.compile(_DATE)
@@ -79,12 +81,23 @@ def _condition(text: str, position: int) -> tuple[Condition, int]:
 
 def _between(name: Any, found: re.Match[str]) -> Condition:
     low, high = _value(found["low"]), _value(found["high"])
-    return Interval(name, low, high, with_low=found["above"] == "<=", with_high=found["below"] == "<=")
+    interval = Interval(name, low, high, with_low=found["above"] == "<=", with_high=found["below"] == "<=")
+    if interval.empty:
+        raise ValueError(f"no value can meet {interval}")
+    return interval
 
 
 def _compared(name: Any, found: re.Match[str]) -> Condition:
     bound, closed = _value(found["value"]), found["test"].endswith("=")
     if found["test"].startswith(">"):
+        return Interval(name, low=bound, with_low=closed)
+    return Interval(name, high=bound, with_high=closed)
+
+
+def _turned(name: Any, found: re.Match[str]) -> Condition:
+    """Read `37 <= age` as `age >= 37`."""
+    bound, closed = _value(found["value"]), found["test"].endswith("=")
+    if found["test"].startswith("<"):
         return Interval(name, low=bound, with_low=closed)
     return Interval(name, high=bound, with_high=closed)
 
@@ -104,6 +117,7 @@ def _among(name: Any, found: re.Match[str]) -> Condition:
 _FORMS = (
     (_BETWEEN, _between),
     (_COMPARED, _compared),
+    (_TURNED, _turned),
     (_EQUAL, _equal),
     (_AMONG, _among),
     (_MISSING, lambda name, found: IsMissing(name)),
@@ -116,10 +130,14 @@ def _name(text: str) -> Any:
         inner = text[1:-1].replace("``", "`")
         return re.sub(r"\\(?:x..|u.{4}|U.{8}|.|$)", lambda found: _character(found[0]), inner, flags=re.DOTALL)
     if text.startswith("["):
+        if _DATE_ONLY.fullmatch(text[1:-1]):
+            return _moment(text[1:-1])
         try:
-            return ast.literal_eval(text[1:-1])  # constants only: nothing is executed
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            raise ValueError(f"a column name in brackets must be a number or a tuple, got {text}") from None
+            name = ast.literal_eval(text[1:-1])  # constants only: nothing is executed
+            hash(name)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            raise ValueError(f"a column name in brackets must be a number, a date or a tuple, got {text}") from None
+        return name
     return text
 
 
@@ -144,7 +162,12 @@ def _value(text: str) -> Any:
         return text == "True"
     if _DATE_ONLY.fullmatch(text):
         return _moment(text)
-    return float(text) if set(text) & set(".eE") else int(text)
+    if text.endswith("inf"):
+        return float(text)
+    number = float(text)  # of any number of digits
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number if set(text) & set(".eE") else int(text)
 
 
 def _unquoted(text: str) -> str:

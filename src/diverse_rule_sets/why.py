@@ -21,6 +21,7 @@ from diverse_rule_sets.conditions import (
     format_label,
     format_name,
     format_value,
+    label_position,
 )
 from diverse_rule_sets.rules import Rule, RuleSet
 
@@ -51,6 +52,8 @@ class Change:
 
 def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
     """Say why one record, or each record of a table, gets its label; see :meth:`RuleSet.why`."""
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        raise TypeError("one record must be a dict or a row of a pandas table, which name its values, got an array")
     if isinstance(X, Mapping) or _is_series(X):
         return told(rule_set, _one_record(rule_set, dict(X.items())), label)[0]
     return told(rule_set, as_table(X), label)
@@ -83,8 +86,11 @@ def _table(records: Sequence[Record], names: Sequence[Hashable]) -> Table:
 
 def told(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     """Say for each record of a table why it gets its label."""
-    if label is not None and label not in rule_set.classes:
-        raise ValueError(f"label must be one of {list(rule_set.classes)}, got {label!r}")
+    if label is not None:
+        position = label_position(label, rule_set.classes)
+        if position is None:
+            raise ValueError(f"label must be one of {list(rule_set.classes)}, got {label!r}")
+        label = rule_set.classes[position]
     columns = {name: table.column(name) for name in rule_set.columns}
     spoke = rule_set.speakers(table).tolist()
     answers = [rule_set.classes[k] for k in rule_set.answers(table).tolist()]
@@ -93,6 +99,9 @@ def told(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     for i, changes in enumerate(changed(rule_set, columns, answers, label)):
         record = {name: _raw(column, i) for name, column in columns.items()}
         lines = _spoken(rule_set, spoke[i], answers[i], reasons[i], record)
+        if label is not None and not changes:
+            said = format_label(label)
+            lines.append(f"It is {said} already." if answers[i] == label else f"No rule says {said}.")
         pages.append("\n".join([*lines, *(_words(change, spoke[i], record) for change in changes)]))
     return pages
 

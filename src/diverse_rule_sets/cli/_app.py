@@ -277,7 +277,7 @@ def report(
 EXPORTS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table", "keep", "columns", "prefix"),
     "pmml": ("name",),
-    "python": ("kind", "name"),
+    "python": ("kind", "name", "prefix"),
     "json": (),
 }
 
@@ -304,7 +304,7 @@ def export(
         list[str] | None,
         typer.Option("--columns", metavar="COL=NAME", help="SQL: a column's name in the database (repeat)."),
     ] = None,
-    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="SQL: how the new columns begin.")] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="SQL, Python: how the new columns begin.")] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="Python: function, pandas or polars.")] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Python: of the function; PMML: of the model.")

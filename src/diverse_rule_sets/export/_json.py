@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.rules import Rule, RuleSet
 
 FORMAT, VERSION = "diverse-rule-sets", 1
-MAX_CHARACTERS = 200_000_000
+MAX_CHARACTERS = 50_000_000
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
     *("uncovered_counts", "columns", "rules", "backups"),
@@ -92,6 +93,8 @@ def _written(value: Any, what: str) -> Any:
         return {"bytes": value.hex()}
     if isinstance(value, tuple):
         return {"tuple": [_written(part, what) for part in value]}
+    if isinstance(value, float) and math.isinf(value):
+        return {"number": repr(value)}
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise ValueError(f"JSON cannot hold {what} such as {value!r} ({type(value).__name__})")
@@ -159,10 +162,11 @@ def _loaded(text: str | bytes) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    content: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in content:
+            raise ValueError(f"the key {name!r} stands there twice")
+        content[name] = value
     return content
 
 
@@ -321,9 +325,9 @@ class _Reader:
 
     def _value(self, value: Any, place: str, depth: int = 0) -> Any:
         """Read a value: what JSON holds by itself, or an object with one key."""
-        if value is None or isinstance(value, str | bool | int):
+        if value is None or isinstance(value, str | bool):
             return value
-        if isinstance(value, float) and math.isfinite(value):
+        if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
             return value
         if isinstance(value, dict) and len(value) == 1:
             ((form, inner),) = value.items()
@@ -341,6 +345,7 @@ _FORMS: dict[str, Callable[[str], Any]] = {
     "instant": lambda text: datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC),
     "date": datetime.date.fromisoformat,
     "bytes": bytes.fromhex,
+    "number": lambda text: {"inf": math.inf, "-inf": -math.inf}[text],
 }
 
 
@@ -349,7 +354,7 @@ def _formed(form: str, text: str, place: str) -> Any:
         value = _FORMS[form](text)
         if form == "datetime" and value.tzinfo is not None:
             raise ValueError
-    except ValueError:
+    except (KeyError, ValueError):
         raise _refused(place, f"a {form}", text) from None
     return value
 

@@ -85,6 +85,8 @@ def _dictionary(root: ElementTree.Element, rule_set: RuleSet, fields: dict[Hasha
     """Declare the columns and the label."""
     if len(set(fields.values())) < len(fields):
         raise ValueError(f"two columns have the same name as text: {sorted(fields.values())}")
+    if "" in fields.values():
+        raise ValueError("PMML cannot name a column ''; rename it before fitting")
     dictionary = _child(root, "DataDictionary", numberOfFields=len(fields) + 1)
     for column, field in fields.items():
         optype, data_type = _TYPES[_kind(rule_set, column)]

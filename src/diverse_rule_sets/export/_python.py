@@ -5,29 +5,50 @@ Names and values enter the source as ``repr`` of strings, numbers, booleans and 
 
 from __future__ import annotations
 
+import ast
+import builtins
 import datetime
 import keyword
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._checks import check_choice
-from diverse_rule_sets._tables import plain
+from diverse_rule_sets._tables import NUMBER, plain
 from diverse_rule_sets.export._python_tables import Pandas, Polars
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values
 from diverse_rule_sets.rules import RuleSet
 
 
-def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict") -> str:
+def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:
     """Return the source; see :meth:`RuleSet.to_python`."""
     check_choice("kind", kind, _KINDS)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
         raise ValueError(f"name must be a name that a Python function can have, got {name!r}")
-    writer = _KINDS[kind](rule_set)
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix must be a string, got {prefix!r}")
+    writer = _KINDS[kind](rule_set, prefix)
     everyone = rule_set.rules + rule_set.backups
     for one in (*rule_set.classes, *(c.column for rule in everyone for c in rule.conditions)):
         literal(one)
+    if name in _names_in(writer.source(_PLACE)):
+        raise ValueError(f"name must be one that the source does not use for something else, got {name!r}")
     return writer.source(name)
+
+
+_PLACE = "name_of_the_function"
+
+
+def _names_in(source: str) -> set[str]:
+    """Return the names that some source relies on: those of its module, and those of Python that it uses."""
+    tree = ast.parse(source)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    made = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assigned = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}  # type: ignore[attr-defined]
+    imported = {
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names
+    }
+    return made | assigned | imported | (used & set(dir(builtins)))
 
 
 _FUNCTION_HELPERS = '''
@@ -38,6 +59,12 @@ def _value(record, column):
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     return value
+
+
+def _number(record, column):
+    """Return a number as a float, None if it is missing: whole numbers of any size are compared as floats."""
+    value = _value(record, column)
+    return None if value is None else float(value)
 
 
 def _moment(record, column, utc):
@@ -110,6 +137,8 @@ class _Function(Writer):
 
     def _read(self, column: Hashable) -> str:
         kind = kind_of_values(self.rule_set, column, several=True)
+        if kind == "number" and self.rule_set.kind(column) == NUMBER:
+            return f"_number(record, {literal(column)})"
         if kind in ("date", "instant"):
             return f"_moment(record, {literal(column)}, utc={kind == 'instant'})"
         return f"_value(record, {literal(column)})"
@@ -134,4 +163,4 @@ class _Function(Writer):
         )
 
 
-_KINDS: dict[str, Callable[[RuleSet], Writer]] = {"function": _Function, "pandas": Pandas, "polars": Polars}
+_KINDS: dict[str, Callable[[RuleSet, str], Writer]] = {"function": _Function, "pandas": Pandas, "polars": Polars}

@@ -26,9 +26,9 @@ _PANDAS_BODY = """    fired, spare = (np.array(tests, bool).reshape(-1, len(fram
     probabilities = np.array(PROBABILITIES)[spoke]
 {counts}    rule = pd.array(spoke, "Int64")
     rule[spoke == 0] = pd.NA
-    answer = pd.DataFrame({{"label": label, "rule": rule}}, index=frame.index).infer_objects()
+    answer = pd.DataFrame({{PREFIX + "label": label, PREFIX + "rule": rule}}, index=frame.index).infer_objects()
     for k, one in enumerate(CLASSES):
-        answer[f"probability_{{one}}"] = probabilities[:, k]
+        answer[f"{{PREFIX}}probability_{{one}}"] = probabilities[:, k]
     return answer
 """
 _PANDAS_FIRST = '''
@@ -53,7 +53,14 @@ _PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1]
 """
 
 
-class Pandas(Writer):
+class _Tables(Writer):
+    """What both kinds of tables share."""
+
+    def _named_tables(self) -> str:
+        return f"# How the names of the new columns begin.\nPREFIX = {literal(self.prefix)}\n{self.tables()}"
+
+
+class Pandas(_Tables):
     """A function of a pandas table."""
 
     both = " & "
@@ -84,7 +91,7 @@ class Pandas(Writer):
         if kind == "number":
             return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
         if kind in ("date", "instant"):
-            return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''})"
+            return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''}).dt.floor('us')"
         return f"{series}.astype(object)" if kind != "none" or self.rule_set.kind(column) != NUMBER else series
 
     def source(self, name: str) -> str:
@@ -96,7 +103,7 @@ class Pandas(Writer):
         fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
         return (
             _PANDAS_HEAD
-            + self.tables()
+            + self._named_tables()
             + _PANDAS_FIRST
             + f"\ndef {name}(frame):\n"
             + '    """Return label, rule (the number of the one that spoke) and probabilities of each record."""\n'
@@ -106,7 +113,7 @@ class Pandas(Writer):
         )
 
 
-class Polars(Writer):
+class Polars(_Tables):
     """A function that gives polars expressions."""
 
     both = " & "
@@ -144,6 +151,10 @@ class Polars(Writer):
 
     def source(self, name: str) -> str:
         rule_set, decision = self.rule_set, self.rule_set.decision
+        texts = [str(column) for column in self.names]
+        alike = [text for text in texts if texts.count(text) > 1]
+        if alike:
+            raise ValueError(f"two columns are both called {alike[0]!r} as text, the only names that polars has")
         everyone = rule_set.rules + rule_set.backups
         lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
         lines += ["    covers = ["]
@@ -153,7 +164,7 @@ class Polars(Writer):
         lines.append(_POLARS_COUNTS if rule_set.conflict == "counts" else "")
         return (
             '"""If-then rules as polars expressions: frame.with_columns(predict())."""\n\nimport polars as pl\n\n'
-            + self.tables()
+            + self._named_tables()
             + f"\n\n\ndef {name}():\n"
             + '    """Return expressions: label, rule (the number of the one that spoke) and probabilities."""\n'
             + "\n".join(line for line in lines if line)
@@ -198,9 +209,9 @@ _POLARS_END = """    numbers = range(len(LABELS))
     ]
 """
 _POLARS_LAST = """    return [
-        label.alias("label"),
-        pl.when(spoke > 0).then(spoke).alias("rule"),
-        *(share.alias(f"probability_{one}") for one, share in zip(CLASSES, shares)),
+        label.alias(PREFIX + "label"),
+        pl.when(spoke > 0).then(spoke).alias(PREFIX + "rule"),
+        *(share.alias(f"{PREFIX}probability_{one}") for one, share in zip(CLASSES, shares)),
     ]
 """
 _POLARS_WINNER = """    won = winner.replace_strict(range(len(CLASSES)), CLASSES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 import pprint
 import re
 from abc import ABC, abstractmethod
@@ -20,7 +21,9 @@ def literal(value: Any) -> str:
     value = plain(value)
     if isinstance(value, tuple):
         return "(" + "".join(f"{literal(part)}, " for part in value) + ")"
-    if value is None or type(value) in (str, int, float, bool, bytes):
+    if isinstance(value, float) and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    if value is None or (type(value) in (str, int, float, bool, bytes) and value == value):
         return repr(value)
     raise ValueError(f"Python source cannot hold {value!r} ({type(value).__name__}) without an import")
 
@@ -41,8 +44,9 @@ def _table(name: str, values: Any) -> str:
 class Writer(ABC):
     """Writes one kind of source: conditions, and what stands around them."""
 
-    def __init__(self, rule_set: RuleSet) -> None:
+    def __init__(self, rule_set: RuleSet, prefix: str) -> None:
         self.rule_set = rule_set
+        self.prefix = prefix
         self.names = self._variables()
 
     def _variables(self) -> dict[Hashable, str]:

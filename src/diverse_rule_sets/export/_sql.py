@@ -15,6 +15,8 @@ from diverse_rule_sets.export._sql_writer import Writer, checked_text, column_of
 from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.rules import Rule, RuleSet
 
+# Where quotes do not change which table a name means; and where they do not if it is in small letters.
+_CASELESS, _LOWER = frozenset(("duckdb", "sqlite")), frozenset(("postgres", "redshift", "materialize", "risingwave"))
 # Where a step can be asked to be computed once.
 _MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
 _MAX_ADDED = 1000
@@ -32,10 +34,17 @@ def to_sql(
     prefix: str = "predicted_",
 ) -> str:
     """Return the query; see :meth:`RuleSet.to_sql`."""
+    unknown = [name for name in columns or {} if name not in rule_set.columns]
+    if unknown:
+        raise ValueError(
+            f"columns names {unknown[0]!r}, which the rules do not read; they read {list(rule_set.columns)}"
+        )
     writer = Writer(rule_set, _dialect(dialect), dict(columns or {}))
     names = _Names(rule_set.classes, checked_text("prefix", prefix))
-    kept = keep if keep == "*" else _listed("keep", keep)
-    source = _table(table)
+    kept: str | list[str] = "*" if keep == "*" else _listed("keep", keep)
+    if not isinstance(kept, str):
+        _check_kept(kept, names, rule_set)
+    source = _table(table, writer.dialect)
     if rule_set.decision.ballots is None:
         query = _first_that_covers(rule_set, writer, names, source, kept)
     else:
@@ -62,8 +71,20 @@ def _listed(name: str, values: Any) -> list[str]:
     return [checked_text(name, value) for value in values]
 
 
-def _table(name: Any) -> Any:
-    """Return the table: plain words with dots as they are, a tuple of names quoted."""
+def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
+    """Refuse to pass on a column that is called like one that the query adds; databases may not tell a from A."""
+    steps = [f"{names.prefix}{part}{k}" for part in "fs" for k in range(max(len(rule_set), len(rule_set.classes)))]
+    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "backup")]
+    taken = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
+    for name in kept:
+        if name.casefold() in taken:
+            raise ValueError(
+                f"keep names {name!r}, which the query adds itself; choose another prefix than {names.prefix!r}"
+            )
+
+
+def _table(name: Any, dialect: str) -> Any:
+    """Return the table: plain words with dots, a tuple of names quoted as they are."""
     exp = sqlglot_expressions()
     if isinstance(name, str):
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*){0,2}", name):
@@ -71,7 +92,8 @@ def _table(name: Any) -> Any:
                 f"table must be a name such as 'records' or 'schema.records', or a tuple of names that are quoted as "
                 f"they are, got {name!r}"
             )
-        parts, quoted = name.split("."), False
+        # Quoted, a word that means something in SQL is a name too; but that must not change how the case is folded.
+        parts, quoted = name.split("."), dialect in _CASELESS or (dialect in _LOWER and name == name.lower())
     else:
         parts, quoted = _listed("table", name), True
         if not 1 <= len(parts) <= 3:
@@ -112,8 +134,11 @@ def _in_steps(writer: Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any
     inner, queries = exp.alias_(source, "r", table=True), []
     for name, columns in steps:
         query = exp.select(*columns, copy=False).from_(inner, copy=False)
-        queries.append((name, query))
-        inner = exp.to_table(name) if name else None
+        step = f"drs_{name}"
+        while step == source.name.casefold():  # a table of that name would be taken for the step itself
+            step += "_"
+        queries.append((step, query))
+        inner = exp.alias_(exp.to_table(step), name, table=True) if name else None
     last = queries.pop()[1]
     fence = True if writer.dialect in _MATERIALIZED else None
     for name, query in queries:
@@ -137,7 +162,8 @@ def _first_that_covers(rule_set: RuleSet, writer: Writer, names: _Names, source:
         exp.alias_(e, name, quoted=True, copy=False)
         for e, name in zip(outer, [names.label, *names.probabilities], strict=True)
     ]
-    return _in_steps(writer, source, ("s", [*_kept(exp, keep, "r"), rule]), ("", [*_kept(exp, "*", "s"), *aliased]))
+    # The rule comes first: where a table has a column of that name already, it is the new one that is read.
+    return _in_steps(writer, source, ("s", [rule, *_kept(exp, keep, "r")]), ("", [*_kept(exp, "*", "s"), *aliased]))
 
 
 def _backup_places(rule_set: RuleSet) -> list[int]:

@@ -10,13 +10,15 @@ import numpy as np
 
 from diverse_rule_sets._tables import NUMBER
 from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.export._values import exact_text, kind_of_values
+from diverse_rule_sets.export._values import exact_text, kind_of_values, values_of
 from diverse_rule_sets.rules import Rule, RuleSet
 
 # Where NaN is a value that is larger than any other, instead of missing.
 _NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
 # Where a boolean column is a bit, or TRUE could be the name of a column.
 _BITS = frozenset(("tsql", "fabric", "oracle", "sqlite"))
+# Where a quoted name in large letters is another than in small ones.
+_TELL_CASE = frozenset(("postgres", "redshift", "snowflake", "oracle"))
 # Where a plain number is compared as what it says, whatever the type of the column.
 _PLAIN_NUMBERS = frozenset(("postgres", "sqlite"))
 
@@ -56,11 +58,25 @@ class Writer:
         self.dialect = dialect
         compared = {name: kind_of_values(rule_set, name) for name in rule_set.columns}
         self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
-        self._columns = {name: self._column(name, columns) for name in rule_set.columns}
+        self._large = {name for name in self._numbers if _beyond_exact(rule_set, name)}
+        named = {name: self._named(name, columns) for name in rule_set.columns}
+        fold = str if dialect in _TELL_CASE else str.casefold
+        folded = [fold(text) for text in named.values()]
+        alike = [text for text in named.values() if folded.count(fold(text)) > 1]
+        if alike:
+            raise ValueError(f"the columns {alike} would be one in a database; tell them apart with columns={{...}}")
+        self._columns = {name: self._column(name, text) for name, text in named.items()}
 
-    def _column(self, name: Hashable, given: dict[Hashable, str]) -> Any:
+    @staticmethod
+    def _named(name: Hashable, given: dict[Hashable, str]) -> str:
+        """Return what a column is called in the database."""
         text = given.get(name, name if isinstance(name, str) else str(name))
-        return column_of(self.exp, checked_text(f"the column of {name!r}", text), "r")
+        return checked_text(f"the column of {name!r}", text)
+
+    def _column(self, name: Hashable, text: str) -> Any:
+        """Return a column; whole numbers that are compared with very large ones as doubles, as in this package."""
+        column = column_of(self.exp, text, "r")
+        return self.exp.cast(column, "double") if name in self._large else column
 
     def holds(self, rule: Rule) -> Any:
         """Return the test whether a rule covers a record."""
@@ -177,6 +193,12 @@ class Writer:
     def one_of(self, column: Any, numbers: Sequence[int]) -> Any:
         """Return the test whether a column is one of some whole numbers."""
         return self.exp.In(this=column, expressions=[self.whole(number) for number in numbers])
+
+
+def _beyond_exact(rule_set: RuleSet, column: Hashable) -> bool:
+    """Tell whether a column is compared with a number from which on not every whole number is a double."""
+    conditions = [one for rule in rule_set.rules + rule_set.backups for one in rule.conditions if one.column == column]
+    return any(abs(value) >= 2**53 for one in conditions for value in values_of(one))
 
 
 def _short_enough(text: str) -> bool:

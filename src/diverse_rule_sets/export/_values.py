@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -31,11 +32,11 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     """Return the one kind of values that the conditions compare a column with; several kinds are refused.
 
     One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value;
-    ``"several"`` if that is allowed.
+    ``"several"`` if that is allowed, and then infinity is too.
     """
     rules = rule_set.rules + rule_set.backups
     found = {
-        _kind(value, column): value
+        _kind(value, column, several): value
         for rule in rules
         for condition in rule.conditions
         if condition.column == column
@@ -52,12 +53,12 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     return next(iter(found), "none")
 
 
-def _kind(value: Any, column: Hashable) -> str:
+def _kind(value: Any, column: Hashable, several: bool) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):
         return "text"
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and (several or math.isfinite(value)):
         return "number"
     if isinstance(value, datetime.date):
         return "instant" if getattr(value, "tzinfo", None) is not None else "date"
