@@ -221,7 +221,7 @@ def test_columns_that_a_database_could_not_tell_apart_are_refused():
         rule_set.to_sql()
     apart = {1: "one", "a": "small", "A": "large"}
     assert '"one"' in rule_set.to_sql(columns=apart)
-    with pytest.raises(ValueError, match="columns names 'b'; expected columns that the rules read"):
+    with pytest.raises(ValueError, match="columns names 'b', which the rules do not read"):
         rule_set.to_sql(columns={"b": "c"})
 
 
