@@ -58,13 +58,17 @@ def a_set(**changes):
 
 def test_rules_backups_and_default_with_their_figures():
     read = Reader(a_set()._repr_html_())
-    assert read.cells[:5] == ["1", 'age > 37 AND sex = "F"', "good", "0.90", "1010.0%"]
-    assert read.cells[5:10] == ["2", "age <= 37", "bad", "0.75", "4040.0%"]
-    assert read.cells[10] == "1 backup, asked in order where no rule covers a record (50 of 100)"
-    assert read.cells[11:16] == ["3", "age > 37", "good", "0.80", "2525.0%"]
-    assert read.cells[16] == "OTHERWISE bad (25 records left: 24 bad, 1 good)"
-    assert "the most precise one speaks" in read.cells[17]
+    assert read.cells[0] == "badgood"  # beside their colours
+    assert read.cells[1:6] == ["1", 'age > 37 AND sex = "F"', "good", "90%", "1010%"]
+    assert read.cells[6:11] == ["2", "age <= 37", "bad", "75%", "4040%"]
+    assert read.cells[11] == "1 backup, asked in order where no rule covers a record (50 of 100)"
+    assert read.cells[12:17] == ["3", "age > 37", "good", "80%", "2525%"]
+    assert read.cells[17] == "OTHERWISE bad (25 records left: 24 bad, 1 good)"
+    assert "the most precise one speaks" in read.cells[18]
+    assert len(read.cells) == 19
     bars = [tag for tag in read.tags if tag[0] == "rect"]
+    assert [swatch["fill"] for _, swatch in bars[:2]] == list(COLOURS[:2])
+    bars = bars[2:]
     assert [(bar["x"], bar["width"], bar["fill"]) for _, bar in bars[:2]] == [
         ("0.00%", "90.00%", COLOURS[1]),
         ("90.00%", "10.00%", COLOURS[0]),
@@ -75,12 +79,13 @@ def test_it_runs_nothing_and_styles_only_itself():
     read = Reader(a_set()._repr_html_())
     names = {tag for tag, _ in read.tags}
     assert not names & {"script", "link", "img", "iframe"}
-    me = read.tags[0][1]["class"]
+    me, *others = read.tags[0][1]["class"].split()
+    assert others == ["tex2jax_ignore", "mathjax_ignore"]  # a $ in a name starts no formula
     selectors = [part.strip() for part in re.findall(r"([^{}]+)\{", read.styles) for part in part.split(",")]
     assert selectors
     assert all(selector.startswith(f".{me}") for selector in selectors)
     assert a_set()._repr_html_() == a_set()._repr_html_()
-    assert Reader(a_set(default="good")._repr_html_()).tags[0][1]["class"] != me
+    assert Reader(a_set(default="good")._repr_html_()).tags[0][1]["class"].split()[0] != me
 
 
 def test_hostile_words_are_text():
@@ -88,9 +93,9 @@ def test_hostile_words_are_text():
     rules = (Rule((Equals(bad, bad),), bad, ((bad, 2), ("good", 1))),)
     read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, backups=())._repr_html_())
     assert not {"script"} & {tag for tag, _ in read.tags}
-    assert read.cells[2] == bad
-    assert "alert(1)" in read.cells[1]
-    titles = [attributes for tag, attributes in read.tags if tag == "svg"]
+    assert read.cells[3] == bad
+    assert "alert(1)" in read.cells[2]
+    titles = [attributes for tag, attributes in read.tags if tag == "svg" and "aria-label" in attributes]
     assert bad in titles[0]["aria-label"]
 
 
@@ -101,11 +106,37 @@ def test_many_rules_many_classes_and_none():
     rules = (Rule((), "c3", tuple((label, 1) for label in classes)),)
     read = Reader(RuleSet(rules, classes, "c0", (1,) * 26, (0,) * 26)._repr_html_())
     assert {bar["fill"] for tag, bar in read.tags if tag == "rect"} == {COLOURS[0]}
-    assert read.cells[1] == "anything"
+    assert read.cells[:3] == ["the label of the ruleall other classes", "1", "anything"]
+    solid = ["fill-opacity" not in bar for tag, bar in read.tags if tag == "rect"]
+    assert solid == [True, False, True] + [False] * 25  # the legend, then the bar
     empty = Reader(RuleSet((), ("a", "b"), "a", (2, 1), (2, 1))._repr_html_())
     assert empty.cells == ["OTHERWISE a (3 records left: 2 a, 1 b)"]
     uncounted = Reader(a_set(rules=(Rule((Interval("age", 37),), "good"),))._repr_html_())
-    assert uncounted.cells[3:5] == ["–", "00.0%"]
+    assert uncounted.cells[4:6] == ["–", "00%"]
+
+
+def test_almost_all_is_not_all_and_few_are_not_none():
+    counts = ((("bad", 4_521), ("good", 2)), (("bad", 0), ("good", 9)))
+    rules = tuple(Rule((Interval("age", 37),), label, n) for label, n in zip(("bad", "good"), counts, strict=True))
+    read = Reader(a_set(rules=rules, class_totals=(12_000, 8_000), backups=())._repr_html_())
+    assert (read.cells[4], read.cells[5]) == (">99.9%", "4,52322.6%")
+    assert (read.cells[9], read.cells[10]) == ("100%", "9<0.1%")
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        (None, ""),
+        ((1.0, 1.05), ""),
+        ((1 / 60, 1 / 40), "Every class counts the same, whatever its size"),
+        ((1.0, 5.0), "A record counts by its class: bad 1, good 5."),
+    ],
+)
+def test_how_classes_count_is_said_as_in_print(weights, told):
+    rules = a_set(class_weights=weights)
+    last = Reader(rules._repr_html_()).cells[-1]
+    assert (last == str(rules).split("\n")[-1]) == bool(told)
+    assert told in last
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"])

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 
 from conftest import make_mixed
 from diverse_rule_sets import (
@@ -34,7 +36,7 @@ from diverse_rule_sets import (
 from diverse_rule_sets._drawing import GREY, class_colours, colours
 from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
-from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened, width_of, wrapped
+from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened, told_apart, width_of, wrapped
 from diverse_rule_sets.report._summary import summarise
 
 matplotlib.use("Agg")
@@ -186,7 +188,44 @@ def test_no_overlap_is_said_in_words():
     assert "No record is under\ntwo rules or more." in words(display.figure_)
 
 
+def test_many_rules_go_by_number_in_a_figure_of_bounded_width():
+    for n_rules in (15, 21, 60, 150):
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame(rng.random((300, 3)), columns=list("abc"))
+        rules = [([Interval("abc"[j % 3], low=0.9 * rng.random())], "pq"[j % 2]) for j in range(n_rules)]
+        display = OverlapDisplay.from_rule_set(rule_set(rules), table, rng.choice(["p", "q"], 300))
+        assert display.figure_.get_size_inches()[0] <= 14
+        named = [label.get_text() for label in display.ax_.get_yticklabels()]
+        assert all(name.isdecimal() for name in named) == (n_rules > 20)
+        assert len(display.rules) == n_rules
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_the_more_records_are_shared_the_more_a_cell_stands_out(style, wine):
+    with plt.style.context(style):
+        image = OverlapDisplay.from_estimator(wine, X, y).ax_.images[-1]
+        ground = np.array(matplotlib.colors.to_rgb(plt.rcParams["axes.facecolor"]))
+    shares = np.unique(np.ma.compressed(image.get_array()))
+    apart = [np.abs(np.array(image.cmap(image.norm(n))[:3]) - ground).sum() for n in shares]
+    assert len(apart) > 3
+    assert apart == sorted(apart)
+
+
 # The path of the fit, and the trade-off
+
+
+def test_what_is_all_one_or_all_nought_is_drawn_on_an_axis_from_nought():
+    flowers, species = load_iris(return_X_y=True)
+    clf = DiverseRuleSetClassifier(random_state=0, max_overlap=0).fit(flowers, species)
+    display = FitPathDisplay.from_estimator(clf, flowers, species)
+    assert np.nanmin(display.mean_distance) == 1
+    assert display.axes_[3].get_ylim() == (0, 1.05)
+    figures = (0.9, 0.01, 0.9, 3.0, 2.0)
+    for share, high in ((0.0, 1), (0.3, 30)):
+        points = [PathPoint(n, 0.5, "none", *figures, share * n, 0.1, 0.0) for n in (0, 1)]
+        low, top = TradeOffDisplay.from_path(DiversityPath(points)).axes_[1].get_xlim()
+        assert low == 0
+        assert top == pytest.approx(high, rel=0.1)
 
 
 def test_the_path_of_the_fit(wine):
@@ -407,8 +446,12 @@ def test_many_categories_share_the_last_place():
         ({"rule": 0}, ValueError, "rule must be"),
         ({"features": ["ash", "ash"]}, ValueError, "features must name two columns, or one, got"),
         ({"features": ["ash", "hue", "proline"]}, ValueError, "features must name two columns"),
-        ({"features": 7}, ValueError, "X has no column 7"),
-        ({"features": ["ash", "nowhere"]}, ValueError, "X has no column 'nowhere'"),
+        ({"features": 7}, ValueError, "features must name columns of X, and there is none called 7"),
+        (
+            {"features": ["ash", "nowhere"]},
+            ValueError,
+            "features must name columns of X, and there is none called 'nowhere'",
+        ),
         ({"max_points": 0}, ValueError, "max_points must be an integer at least 1"),
         ({"ax": "here"}, TypeError, "ax must be matplotlib axes, got str"),
     ],
@@ -437,8 +480,10 @@ def test_the_conventions_of_displays(kind, wine):
     _, too_many = plt.subplots(1, 7)
     with pytest.raises(ValueError, match=r"ax must be .*got 7"):
         display.plot(too_many)
-    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
+    with pytest.raises(NotFittedError, match="this DiverseRuleSetClassifier is not fitted yet"):
         kind.from_estimator(DiverseRuleSetClassifier(), X, y)
+    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier of this package, got GaussianNB"):
+        kind.from_estimator(GaussianNB(), X, y)
 
 
 @pytest.mark.parametrize("kind", ON_RULES)
@@ -528,6 +573,38 @@ def test_colours_are_told_apart():
 
 
 # Words
+
+
+@given(st.lists(st.text("abcWx_ 1", max_size=6), min_size=1, max_size=8), st.integers(7, 40), st.booleans())
+def test_names_that_are_cut_stay_different(parts, width, spaced):
+    gap = " " if spaced else ""
+    names = tuple(f"a name that begins{gap}{part}{gap}and ends as all of the others do" for part in parts)
+    short = told_apart((*names, "short"), width)
+    assert len(set(short.values())) == len({*names, "short"})
+    assert all(width_of(text) <= width for text in short.values())
+    assert short["short"] == "short"
+
+
+def test_the_part_that_differs_is_kept():
+    names = tuple(f"mean temperature of sensor_{k}_in the hall" for k in (1, 2, 12))
+    assert [text.split("…")[1] for text in told_apart(names, 24).values()] == ["1", "2", "12"]
+
+
+@pytest.mark.parametrize("kind", ON_RULES)
+def test_long_columns_and_labels_that_begin_and_end_alike_are_told_apart(kind):
+    names = [f"a very long column name of sensor {k} in the hall of something" for k in range(6)]
+    classes = [f"a class with a rather long name, the {word}, that ends alike" for word in ("first", "other")]
+    table = pd.DataFrame(np.random.default_rng(0).random((60, 6)), columns=names)
+    rules = rule_set([([Interval(name, 0.123456, 0.987654)], classes[k % 2]) for k, name in enumerate(names)], classes)
+    options = {"rule": None, "features": names[:2]} if kind is RuleDisplay else {}
+    display = kind.from_rule_set(rules, table, classes * 30, **options)
+    shown = [text.get_text() for legend in display.figure_.legends for text in legend.get_texts()]
+    assert any("first" in name for name in shown)
+    assert any("other" in name for name in shown)
+    if kind is not RuleDisplay:
+        told = [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()][:6]
+        cut = ["IF".join(text.split(".", 1)[1].split("IF")).split(" THEN ")[0] for text in told]
+        assert len(set(cut)) == 6
 
 
 @given(st.text(min_size=1), st.integers(4, 40))

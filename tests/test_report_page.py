@@ -5,12 +5,14 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
@@ -247,6 +249,8 @@ def test_bad_arguments_are_named(tmp_path):
     rules, path = usual_set(), tmp_path / "page.html"
     with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
         write_html(object(), X, y, path)
+    with pytest.raises(NotFittedError, match="this CBAClassifier is not fitted yet"):
+        write_html(CBAClassifier(), X, y, path)
     with pytest.raises(TypeError, match="title must be a string or None, got 3"):
         write_html(rules, X, y, path, title=3)
     with pytest.raises(ValueError, match="n_samples must be an integer at least 0"):
@@ -492,6 +496,91 @@ def test_the_panel_starts_from_medians_and_shows_who_speaks_and_why(browser, tmp
     assert browser.run("return document.querySelectorAll('#others .unmet').length") > 0
     chances = browser.find("#chances").text
     assert all(label in chances for label in CLASSES)
+
+
+PICK = "return document.getElementById('pick').selectedOptions[0].textContent"
+
+
+def test_an_edited_record_is_called_so_and_picking_it_again_brings_it_back(opened):
+    pick = opened.find("#pick")
+    record = opened.run("return document.querySelectorAll('#pick option')[1].textContent")
+    for _ in range(2):
+        pick.send_keys(record)
+        assert opened.run(PICK) == record
+        before = opened.find("#field-0").get_property("value")
+        opened.find("#field-0").send_keys("7")
+        assert opened.find("#field-0").get_property("value") != before
+        assert opened.run(PICK) == "edited values"
+    opened.run("pick.value = ''; pick.dispatchEvent(new Event('change'))")
+    assert opened.run(PICK) == "typical values"
+
+
+@pytest.mark.parametrize(("text", "used"), [("7e", "7"), ("1e400", "1e+40"), ("-", "0.5")])  # valid on the way there
+def test_what_is_no_number_is_said_beside_the_field_and_in_the_answer(opened, text, used):
+    field = opened.find("#field-0")
+    field.clear()
+    field.send_keys("0.5")
+    assert field.get_attribute("aria-invalid") == "false"
+    before = opened.run(EDIT, [])
+    assert not opened.driver.find_elements("css selector", ".stale")
+    opened.run("arguments[0].select()", field)
+    field.send_keys(text)
+    assert field.get_attribute("aria-invalid") == "true"
+    fault = opened.find(f"#{field.get_attribute('aria-describedby')}")
+    assert fault.is_displayed()
+    assert fault.text == f"not a number; the answer is for {used}"
+    assert opened.find("#verdict .stale").text == f"This is for size {used}: what is typed is not a number."
+    field.clear()
+    field.send_keys("0.5")
+    assert field.get_attribute("aria-invalid") == "false"
+    assert not fault.is_displayed()
+    assert not opened.driver.find_elements("css selector", ".stale")
+    assert opened.run(EDIT, []) == before
+
+
+@pytest.mark.parametrize(
+    ("weights", "words", "note"),
+    [
+        (None, "", ""),
+        ((1.0, 2.0, 0.5), "A record counts by its class: no 1, perhaps 2, yes 0.5.", "With every record counted"),
+        ("balanced", "Every class counts the same, whatever its size", "As if all classes were equally common"),
+    ],
+)
+def test_the_page_says_how_classes_count(weights, words, note):
+    rules = usual_set()
+    if weights == "balanced":
+        weights = tuple(1 / total for total in rules.class_totals)
+    page = html(replace(rules, class_weights=weights), *some_records())
+    assert ('id="weights"' in page) == ('id="chances-note"' in page) == bool(words)
+    assert words in page
+    assert note in page
+
+
+@pytest.mark.parametrize("width", [1280, 1100, 800, 390])
+def test_the_figures_at_the_top_fill_their_rows(browser, tmp_path, width):
+    browser.open(write_html(usual_set(), *some_records(), tmp_path / "page.html"), width=width)
+    code = "return [...document.querySelectorAll('.tiles > div')].map((tile) => tile.getBoundingClientRect().toJSON())"
+    rows = {}
+    for tile in browser.run(code):
+        rows.setdefault(round(tile["top"]), []).append(tile)
+    edges = {(round(tiles[0]["left"]), round(tiles[-1]["right"])) for tiles in rows.values()}
+    assert len(edges) == 1
+    assert sorted(map(len, rows.values())) == {1280: [7], 390: [1, 2, 2, 2]}.get(width, [3, 4])
+
+
+def test_of_many_classes_the_own_label_is_solid_and_others_are_pale(browser, tmp_path):
+    classes = tuple(f"class {k:02}" for k in range(12))
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.random(300)})
+    y = rng.choice(classes, 300)
+    rules = tuple(Rule((Interval("size", low=k / 10),), classes[k]) for k in range(3))
+    rule_set = RuleSet(rules, classes, classes[0], (1,) * 12, (1,) * 12)
+    browser.open(write_html(rule_set, X, y, tmp_path / "page.html"))
+    pale = "[...bar.querySelectorAll('rect.many')].map((part) => Number(getComputedStyle(part).opacity))"
+    bars = browser.run(f"return [...document.querySelectorAll('svg.bar')].map((bar) => {pale})")
+    assert [len(bar) for bar in bars] == [12] * 6
+    assert all(bar.count(1) == 1 and bar[0] == 1 for bar in bars[:3])
+    assert all(bar[:2] == [1, 1] and bar.count(1) == 2 for bar in bars[3:])
 
 
 def test_a_function_as_conflict_leaves_the_panel_out_and_says_why(browser, tmp_path):

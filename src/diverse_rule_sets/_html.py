@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from diverse_rule_sets._words import tally
+from diverse_rule_sets._words import percent, tally, weight_words
 from diverse_rule_sets.conditions import format_label
 from diverse_rule_sets.deciding import CONFLICTS
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MAX_ROWS = 100
 # As far from white as from black, so that one set of colours does for both.
 COLOURS = ("#1f83c7", "#cf6a1f", "#17906d", "#b961a8", "#94803a", "#7d79d3", "#a8765a", "#808489")
+_PALE = ' fill-opacity="0.55"'
 _STYLE = """
 .{me} {{ color: inherit; font-size: 13px; line-height: 1.45; max-width: 60em; }}
 .{me} table.rules {{ border-collapse: collapse; width: 100%; margin: .5em 0; color: inherit; background: transparent; }}
@@ -25,6 +26,8 @@ _STYLE = """
   background: transparent; color: inherit; max-width: none; }}
 .{me} table.rules .figure {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
 .{me} table.rules td, .{me} p {{ overflow-wrap: anywhere; }} .{me} p {{ margin: .4em 0; }}
+.{me} .classes {{ display: flex; flex-wrap: wrap; gap: 0 1.2em; }} .{me} .classes svg {{ display: inline-block;
+  width: .8em; margin: 0 .35em 0 0; vertical-align: baseline; }}
 .{me} svg {{ display: block; width: 9em; height: .8em; margin-top: .3em; }}
 .{me} table.rules .label bdi {{ display: inline-block; width: max-content; max-width: 14em; overflow-wrap: anywhere; }}
 .{me} .and, .{me} .muted {{ opacity: .72; }} .{me} summary {{ cursor: pointer; }}
@@ -35,7 +38,8 @@ def table(rule_set: RuleSet) -> str:
     """Return the rules as HTML: a row each, the backups folded up, the default last."""
     me = "drs-" + hashlib.sha256(str(rule_set).encode("utf8", "replace")).hexdigest()[:12]
     n_records = sum(rule_set.class_totals)
-    parts = [f'<div class="{me}"><style>{_STYLE.format(me=me)}</style>']
+    parts = [f'<div class="{me} tex2jax_ignore mathjax_ignore"><style>{_STYLE.format(me=me)}</style>']
+    parts.append(_legend(rule_set))
     if rule_set.rules:
         parts.append(_rows(rule_set, rule_set.rules, 1, n_records))
     n_uncovered = sum(rule_set.uncovered_counts)
@@ -56,7 +60,21 @@ def table(rule_set: RuleSet) -> str:
         parts.append(
             f'<p class="muted">Where several rules cover a record, {escape(how)}. Figures are of training.</p>'
         )
+    weights = weight_words(rule_set)
+    parts.append(f'<p class="muted">{_text(weights)}</p>' if weights else "")
     return "".join([*parts, "</div>"])
+
+
+def _legend(rule_set: RuleSet) -> str:
+    """Name the colours of the bars; nothing where there are no bars."""
+    if not any(rule.n_covered for rule in rule_set.rules + rule_set.backups):
+        return ""
+    named = [(_colour(rule_set.classes, label), "", format_label(label)) for label in rule_set.classes]
+    if len(rule_set.classes) > len(COLOURS):
+        named = [(COLOURS[0], "", "the label of the rule"), (COLOURS[0], _PALE, "all other classes")]
+    swatch = '<svg aria-hidden="true"><rect width="100%" height="100%" fill="{}"{}/></svg>'
+    entries = [f"<span>{swatch.format(colour, pale)}{_text(name)}</span>" for colour, pale, name in named]
+    return f'<p class="classes">{"".join(entries)}</p>'
 
 
 def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) -> str:
@@ -71,9 +89,9 @@ def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) 
 
 def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
     body = ' <span class="and">AND</span> '.join(_text(str(condition)) for condition in rule.conditions)
-    precision = f"{rule.precision:.2f}" if rule.n_covered else "–"
+    precision = percent(rule.precision) if rule.n_covered else "–"
     label = _text(format_label(rule.label))
-    share = f'<br><span class="muted">{rule.n_covered / n_records:.1%}</span>' if n_records else ""
+    share = f'<br><span class="muted">{percent(rule.n_covered / n_records)}</span>' if n_records else ""
     return (
         f'<tr><td class="figure">{number}</td><td>{body or "anything"}</td><td class="label"><b>{label}</b></td>'
         f'<td>{precision}{_bar(rule_set, rule)}</td><td class="figure">{rule.n_covered:,}{share}</td></tr>'
@@ -87,7 +105,7 @@ def _bar(rule_set: RuleSet, rule: Rule) -> str:
     rects, before = [], 0
     for label, n in sorted(counts.items(), key=lambda pair: (pair[0] != rule.label, -pair[1])):
         colour = _colour(rule_set.classes, label)
-        pale = "" if label == rule.label else ' fill-opacity="0.55"'
+        pale = "" if label == rule.label else _PALE
         x, width = 100 * before / rule.n_covered, 100 * n / rule.n_covered
         rects.append(f'<rect x="{x:.2f}%" width="{width:.2f}%" height="100%" fill="{colour}"{pale}/>')
         before += n

@@ -33,9 +33,8 @@ def page(rule_set: RuleSet) -> str:
     if len(rule_set.rules) > 1:
         how = CONFLICTS.get(rule_set.conflict) if isinstance(rule_set.conflict, str) else None
         pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
-    if rule_set.class_weights is not None and max(rule_set.class_weights) > 1.1 * min(rule_set.class_weights):
-        pages.append(_weight_words(rule_set.classes, rule_set.class_weights, rule_set.class_totals))
-    return "\n".join(pages)
+    weights = weight_words(rule_set)
+    return "\n".join([*pages, weights] if weights else pages)
 
 
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
@@ -102,13 +101,45 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
 
 
-def _weight_words(classes: Sequence[Any], weights: Sequence[float], totals: Sequence[int]) -> str:
-    """Say how classes are weighted."""
-    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
-    if max(mass) < 1.001 * min(mass):
+def weight_words(rule_set: RuleSet) -> str:
+    """Say how classes are weighted; nothing where they count about alike."""
+    weights = rule_set.class_weights
+    if weights is None or max(weights) <= 1.1 * min(weights):
+        return ""
+    if _all_the_same(weights, rule_set.class_totals):
         return "Every class counts the same, whatever its size: a label is the class that is unusually common there."
-    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(classes, weights, strict=True))
+    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(rule_set.classes, weights, strict=True))
     return f"A record counts by its class: {', '.join(words)}."
+
+
+def chance_words(rule_set: RuleSet) -> str:
+    """Say of which records probabilities are, where classes are weighted; nothing where they count about alike."""
+    if rule_set.class_weights is None or not weight_words(rule_set):
+        return ""
+    if _all_the_same(rule_set.class_weights, rule_set.class_totals):
+        return "As if all classes were equally common: in the data a rare class is less likely than this."
+    return "With every record counted by the weight of its class: in the data the classes are not as likely as this."
+
+
+def _all_the_same(weights: Sequence[float], totals: Sequence[int]) -> bool:
+    """Tell whether every class has the same weight in all."""
+    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
+    return max(mass) < 1.001 * min(mass)
+
+
+def percent(share: float) -> str:
+    """Return a share as a person would write it; never 0% or 100% of something that is not.
+
+    Examples
+    --------
+    >>> percent(1), percent(0.916), percent(0.9999), percent(0.0001)
+    ('100%', '91.6%', '>99.9%', '<0.1%')
+    """
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    return f"{100 * share:.1f}%".replace(".0%", "%")
 
 
 def _backup_page(rule: Rule, indent: int) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import given_axes, pyplot
 from diverse_rule_sets.conditions import format_label
-from diverse_rule_sets.report._lettering import readable, rule_words, shortened
+from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import (
     SMALL,
     USUAL,
@@ -157,5 +157,6 @@ class CoverageDisplay(RuleSetDisplay):
     def _tick_names(self, few: bool) -> list[str]:
         """Return the names of the bars, as long as there is room."""
         width, line = (100, 56) if few else (104, None)
-        names = [rule_words(j, rule, width, line) for j, rule in enumerate(self.rules, 1)]
-        return [*names, f"OTHERWISE {shortened(readable(self.default), width // 2)}"]
+        known, default = names_of(self.rules), readable(self.default)
+        names = [rule_words(j, rule, width, line, known) for j, rule in enumerate(self.rules, 1)]
+        return [*names, f"OTHERWISE {told_apart((*known, default), width // 2)[default]}"]

@@ -136,8 +136,7 @@ class FitPathDisplay(Display):
         axes[0].bar(places, self.quality, color=shown, width=0.8)
         axes[1].scatter(places, self.mean_distance, color=shown, s=22)
         axes[2].bar(places, self.recall_gain, color=shown, width=0.8)
-        least = min(0.95, float(np.nan_to_num(self.mean_distance, nan=1.0).min()))
-        axes[1].set_ylim(least - 0.05 * (1 - least), 1 + 0.05 * (1 - least))
+        axes[1].set_ylim(0, 1.05)
         axes[2].set_ylim(0, 1.05 * max(float(self.recall_gain.max()), 0.01))
         for one, (title, note) in zip(axes, _PER_RULE, strict=True):
             _finish(one, n, title, note)
@@ -246,4 +245,10 @@ class TradeOffDisplay(Display):
         ----------
         ax : two axes to draw into; a new figure by default
         """
-        return self._drawn(list(self.path.plot(ax)))
+        axes = list(self.path.plot(ax))
+        overlap = axes[1]
+        for dots in overlap.collections:
+            dots.set_clip_on(False)  # those without overlap stand on the edge
+        some = any(point.overlap for point in self.path)
+        overlap.set_xlim(0, max(overlap.get_xlim()[1], 0.01) if some else 1)
+        return self._drawn(axes)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import numbers
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._checks import check_number, generator
+from diverse_rule_sets._words import chance_words, percent, weight_words
 from diverse_rule_sets._writing import whole_file
 from diverse_rule_sets.deciding import CONFLICTS
-from diverse_rule_sets.report._content import content
+from diverse_rule_sets.report._content import N_COLOURS, content
 from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.rules import RuleSet
 
@@ -185,6 +186,9 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
         "headings": _HEADINGS,
         "default": rule_set.classes.index(rule_set.default),
         "conflict": CONFLICTS[conflict] if isinstance(conflict, str) else "a function of those rules decides",
+        "weights": weight_words(rule_set),
+        "chances": chance_words(rule_set),
+        "many": len(facts["classes"]) > N_COLOURS,
         "shares_shown": len(facts["classes"]) <= _MAX_SHARES,
         "said_labels": sorted({rule["label_position"] for rule in facts["rules"]}),
         "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
@@ -207,37 +211,22 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
 
 
 def _segmenter(shown: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
-    """Return a function that cuts a bar into classes: the rule's own label first, then the largest."""
+    """Return a function that cuts a bar into classes: a rule's own label, or those of some, first, then the largest."""
     names, colours = shown["facts"]["classes"], shown["colours"]
 
-    def segments(counts: list[int], own: int | None = None) -> list[dict[str, Any]]:
-        order = sorted((k for k, n in enumerate(counts) if n), key=lambda k: (k != own, -counts[k]))
+    def segments(counts: list[int], own: Collection[int] = ()) -> list[dict[str, Any]]:
+        order = sorted((k for k, n in enumerate(counts) if n), key=lambda k: (k not in own, -counts[k]))
         total, before, parts = sum(counts), 0, []
         for k in order:
             x, width = round(100 * before / total, 3), round(100 * counts[k] / total, 3)
             share = percent(counts[k] / total)
             parts.append(
-                {"x": x, "width": width, "colour": colours[k], "own": k == own, "label": names[k], "share": share}
+                {"x": x, "width": width, "colour": colours[k], "own": k in own, "label": names[k], "share": share}
             )
             before += counts[k]
         return parts
 
     return segments
-
-
-def percent(share: float) -> str:
-    """Return a share as a person would write it; never 0% or 100% of something that is not.
-
-    Examples
-    --------
-    >>> percent(1), percent(0.916), percent(0.9999), percent(0.0001)
-    ('100%', '91.6%', '>99.9%', '<0.1%')
-    """
-    if 0 < share < 0.001:
-        return "<0.1%"
-    if 0.999 < share < 1:
-        return ">99.9%"
-    return f"{100 * share:.1f}%".replace(".0%", "%")
 
 
 def _whole(n: int) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from diverse_rule_sets._drawing import pyplot
-from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets.conditions import Condition, format_label, format_name
 from diverse_rule_sets.rules import Rule
 
 # A condition keeps at least so many characters; where there is less room, the last conditions go.
 _LEAST = 24
 _AND = " AND "
+# Letters and digits at the end of what names have in common, but not all of a very long word.
+_HALF_A_WORD = r"[^\W_]{1,12}$"
 
 
 def width_of(text: str) -> int:
@@ -51,6 +54,53 @@ def _cut(text: str, width: int) -> str:
     return text[:end]
 
 
+@lru_cache(maxsize=512)
+def told_apart(names: tuple[str, ...], width: int) -> dict[str, str]:
+    """Return each name in that width at most, different ones differently: cut where they are alike, or numbered.
+
+    Examples
+    --------
+    >>> names = ("mean of the first lens, in millimetres", "mean of the other lens, in millimetres")
+    >>> list(told_apart(names, 20).values())
+    ['mean…first…tres', 'mean…other…tres']
+    """
+    short = {name: shortened(name, width) for name in dict.fromkeys(names)}
+    alike: dict[str, list[str]] = {}
+    for name, text in short.items():
+        alike.setdefault(text, []).append(name)
+    for text, group in alike.items():
+        if len(group) > 1:
+            short |= _apart(group, width, {*short.values()} - {text})
+    return short
+
+
+def _apart(group: Sequence[str], width: int, taken: set[str]) -> dict[str, str]:
+    """Cut names that start and end alike so that what differs stays; where there is no room for that, number them."""
+    for word in (_HALF_A_WORD, ""):  # whole words where there is room
+        start = len(re.sub(word, "", _alike(group)))
+        end = len(re.sub(word, "", _alike([name[start:][::-1] for name in group])))
+        short = {name: _around(name, start, len(name) - end, width) for name in group}
+        if len({*short.values()} - taken) == len(group) and max(map(width_of, short.values())) <= width:
+            return short
+    tags = [f"…#{k}" for k in range(1, len(group) + len(taken) + 1)]
+    free = (text for tag in tags if (text := _cut(group[0], width - len(tag)) + tag) not in taken)
+    return dict(zip(group, free, strict=False))
+
+
+def _alike(texts: Sequence[str]) -> str:
+    """Return what all texts start with."""
+    letters = enumerate(zip(*texts, strict=False))
+    return texts[0][: next((k for k, some in letters if len(set(some)) > 1), min(map(len, texts)))]
+
+
+def _around(name: str, start: int, end: int, width: int) -> str:
+    """Return a name without what stands between its first letters, a part, and its last letters."""
+    room = max(width - width_of(name[start:end]) - 2, 0)
+    head, tail = _cut(name[:start], room // 2), _cut(name[end:][::-1], room // 3)[::-1]
+    before = head.rstrip() + ("…" if len(head) < start else "")
+    return before + name[start:end].strip() + ("…" if len(tail) < len(name) - end else "") + tail.lstrip()
+
+
 def wrapped(text: str, width: int) -> str:
     """Break each line of a text at blanks; a word wider than a line is cut."""
     lines: list[str] = []
@@ -68,15 +118,41 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def joined(conditions: Sequence[str], width: int) -> str:
-    """Join conditions by AND: the longest lose their middle; where that is not enough, the last ones are counted."""
+def names_of(rules: Iterable[Rule]) -> tuple[str, ...]:
+    """Return the columns and labels of rules in words, for :func:`told_apart`."""
+    rules = list(rules)
+    columns = [format_name(condition.column) for rule in rules for condition in rule.conditions]
+    return tuple(dict.fromkeys(map(readable, [*columns, *(format_label(rule.label) for rule in rules)])))
+
+
+def conditions_joined(conditions: Sequence[Condition], width: int, names: tuple[str, ...]) -> str:
+    """Join conditions by AND in that width; columns are told apart from all names given."""
+    words = [readable(str(condition)) for condition in conditions]
+    columns = dict(zip(words, (readable(format_name(condition.column)) for condition in conditions), strict=True))
+    names = tuple(dict.fromkeys([*names, *columns.values()]))
+
+    def cut(text: str, limit: int) -> str:
+        column = columns[text]
+        if column not in text or width_of(text) <= limit or limit < _LEAST // 2:
+            return shortened(text, limit)
+        rest = width_of(text) - width_of(column)
+        name = told_apart(names, max(limit - rest, limit // 2))[column]
+        before, after = text.split(column, 1)
+        start = shortened(before, limit // 4) + name
+        return start + shortened(after, limit - width_of(start))
+
+    return joined(words, width, cut)
+
+
+def joined(conditions: Sequence[str], width: int, cut: Callable[[str, int], str] = shortened) -> str:
+    """Join conditions by AND: the longest are cut; where that is not enough, the last ones are counted."""
     for n in range(len(conditions), 0, -1):
         rest = f"{_AND}{len(conditions) - n} more" if n < len(conditions) else ""
         room = width - width_of(_AND) * (n - 1) - width_of(rest)
         sizes = [width_of(condition) for condition in conditions[:n]]
         limit = _fair(sizes, room)
         if n == 1 or limit >= min(_LEAST, max(sizes)):
-            return _AND.join(shortened(condition, max(limit, 2)) for condition in conditions[:n]) + rest
+            return _AND.join(cut(condition, max(limit, 2)) for condition in conditions[:n]) + rest
     return "anything"
 
 
@@ -91,12 +167,16 @@ def _fair(sizes: Sequence[int], room: int) -> int:
     return max(sizes) + 1
 
 
-def rule_words(number: int, rule: Rule, width: int, line: int | None = None) -> str:
-    """Return a rule with its number in that width at most, broken into lines between conditions."""
-    label = shortened(readable(format_label(rule.label)), max(width // 4, 8))
+def rule_words(number: int, rule: Rule, width: int, line: int | None = None, names: tuple[str, ...] = ()) -> str:
+    """Return a rule with its number in that width at most, broken into lines between conditions.
+
+    Columns and labels that are cut are told apart from all names given, as :func:`names_of` returns them.
+    """
+    label = readable(format_label(rule.label))
+    label = told_apart((*names, label), max(width // 4, 8))[label]
     head, tail = f"{number}. IF ", f" THEN {label}"
     room = max(width - width_of(head) - width_of(tail), _LEAST)
-    body = joined([readable(str(condition)) for condition in rule.conditions], room)
+    body = conditions_joined(rule.conditions, room, names)
     if line is None:
         return head + body + tail
     first, *others = f"{head}{body}".split(_AND)

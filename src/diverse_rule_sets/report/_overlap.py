@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import ALARM, GREY, given_axes, ink_on, pyplot
 from diverse_rule_sets.conditions import format_label
-from diverse_rule_sets.report._lettering import rule_words
+from diverse_rule_sets.report._lettering import names_of, rule_words
 from diverse_rule_sets.report._panels import (
     SMALL,
     TINY,
@@ -30,8 +31,14 @@ from diverse_rule_sets.rules import Rule, firing_groups
 
 # Up to so many rules the cells have room for numbers, and the rows for words.
 _FEW_RULES = 20
-# Height of a combination, in inches.
+# Height of a combination, width of a member's column and of the bars, where there are few rules and many; in inches.
 _ROW = 0.26
+_COLUMN = {True: 0.19, False: 0.13}
+_BARS = {True: 3.4, False: 2.8}
+# A figure is no wider; the matrix of many rules no larger. A small number needs so much.
+_MAX_WIDTH = 14.0
+_MAX_SIDE = 7.0
+_NUMBER = 0.09
 
 
 class Combination(NamedTuple):
@@ -59,8 +66,8 @@ class OverlapDisplay(RuleSetDisplay):
     """How many records each two rules share, and which combinations of rules meet on how many records.
 
     On the left a matrix: records that two rules share, on the diagonal those that a rule covers; a cross marks rules
-    of different labels. On the right the combinations of rules that occur, those with the most records first, and
-    the classes of their records.
+    of different labels. On the right or below the combinations of rules that occur, those with the most records
+    first, and the classes of their records. Up to 20 rules are written out; of more the numbers are shown.
 
     Parameters
     ----------
@@ -131,18 +138,27 @@ class OverlapDisplay(RuleSetDisplay):
     def _new_axes(self, shown: Sequence[Combination]) -> list[Any]:
         """Return three axes in a figure that is as large as there are rules."""
         n_rules, n_members = len(self.rules), len({j for one in shown for j in one.rules})
-        side = max(0.42 * n_rules, 2.6) if n_rules <= _FEW_RULES else 0.19 * n_rules
-        wide = side + (3.6 if n_rules <= _FEW_RULES else 4.8)
-        widths = [wide, max(0.19 * n_members, 0.8), 3.4] if shown else [wide, 2.4, 0.1]
-        size = (sum(widths) + 1.0, max(side, _ROW * len(shown)) + 1.8)
-        return list(pyplot().subplots(1, 3, figsize=size, width_ratios=widths, layout="constrained")[1])
+        few = n_rules <= _FEW_RULES
+        side = max(0.42 * n_rules, 2.6) if few else min(0.115 * n_rules, _MAX_SIDE)
+        wide, high = side + (3.6 if few else 0.6), _ROW * len(shown)
+        pair = [max(_COLUMN[few] * n_members, 0.8), _BARS[few]] if shown else [2.4, 0.1]
+        style: dict[str, Any] = {"layout": "constrained"}
+        if wide + sum(pair) + 1.0 <= _MAX_WIDTH:
+            size = (wide + sum(pair) + 1.0, max(side, high) + 1.8)
+            style |= {"width_ratios": [wide, *pair]}
+            return list(pyplot().subplot_mosaic("ABC", figsize=size, **style)[1].values())
+        pair[0] = min(pair[0], _MAX_WIDTH - pair[1] - 1.0)
+        size = (min(max(wide, sum(pair)) + 1.0, _MAX_WIDTH), side + high + 3.4)
+        style |= {"width_ratios": pair, "height_ratios": [side + 0.8, high + 0.8]}
+        return list(pyplot().subplot_mosaic("AA;BC", figsize=size, **style)[1].values())
 
     def _draw_matrix(self, ax: Any) -> None:
         """Draw how many records each two rules share, below the diagonal."""
-        from matplotlib.colors import LogNorm
+        from matplotlib.colors import PowerNorm
 
         n = len(self.rules)
-        titled(ax, "Records that two rules share", ["on the diagonal: that a rule covers; × the rules contradict"], 60)
+        note = "on the diagonal: that a rule covers; " if n <= _FEW_RULES else ""
+        titled(ax, "Records that two rules share", [f"{note}× the rules contradict"], 60)
         ax.grid(visible=False)
         if not n:
             say(ax, "There are no rules.")
@@ -153,8 +169,8 @@ class OverlapDisplay(RuleSetDisplay):
         visible = np.ma.masked_where(~below | (self.shared == 0), self.shared)
         image = ax.imshow(
             visible,
-            cmap="viridis_r" if ink_on(ax.get_facecolor()) == "black" else "viridis",  # much stands out
-            norm=LogNorm(1, max(int(np.where(below, self.shared, 0).max()), 2)),
+            cmap=_faint_to_strong(ax.get_facecolor()),
+            norm=PowerNorm(0.5, 0, max(int(np.where(below, self.shared, 0).max()), 1)),
             interpolation="nearest",
         )
         self._write_cells(ax, image)
@@ -171,24 +187,29 @@ class OverlapDisplay(RuleSetDisplay):
                 ax.text(j, i, f"{self.shared[i, j]:,}{mark}", fontsize=SMALL, ha="center", va="center", **style)
             return
         inks = [ink_on(image.cmap(image.norm(self.shared[i, j]))) for i, j in zip(rows, columns, strict=True)]
-        ax.scatter(columns, rows, marker="x", s=14, color=inks, linewidth=1)
+        ax.scatter(columns, rows, marker="x", s=min(14.0, (36 * _MAX_SIDE / n) ** 2), color=inks, linewidth=0.8)
         if np.ma.count(image.get_array()):
             place = ax.inset_axes((0.55, 0.93, 0.4, 0.02))
             bar = ax.get_figure().colorbar(image, cax=place, orientation="horizontal")
             bar.set_label("records shared", fontsize=SMALL)
             top = int(image.norm.vmax)
-            ticks = [*(10**k for k in range(len(str(top))) if 10**k < 0.6 * top), top]
+            ticks = [0, *(10**k for k in range(len(str(top))) if 0.03 * top < 10**k < 0.6 * top), top]
             bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks], minor=False, fontsize=SMALL)
             bar.minorticks_off()
 
     def _name_rules(self, ax: Any) -> None:
-        """Write the rules beside the rows, and their numbers below the columns."""
+        """Write the rules beside the rows, and their numbers below the columns; of many rules numbers alone."""
         n = len(self.rules)
-        few = n <= _FEW_RULES
-        size, width, line = (SMALL, 92, 46) if few else (TINY, 96, None)
-        names = [rule_words(j, rule, width, line) for j, rule in enumerate(self.rules, 1)]
-        labelled(ax.yaxis, range(n), names, fontsize=size)
-        labelled(ax.xaxis, range(n), [str(j) for j in range(1, n + 1)], fontsize=size, rotation=0 if few else 90)
+        if n <= _FEW_RULES:
+            known = names_of(self.rules)
+            names = [rule_words(j, rule, 92, 46, known) for j, rule in enumerate(self.rules, 1)]
+            labelled(ax.yaxis, range(n), names, fontsize=SMALL)
+            labelled(ax.xaxis, range(n), [str(j) for j in range(1, n + 1)], fontsize=SMALL)
+        else:
+            shown = range(0, n, math.ceil(_NUMBER * n / _MAX_SIDE))
+            for axis, turned in ((ax.yaxis, 0), (ax.xaxis, 90)):
+                labelled(axis, shown, [str(j + 1) for j in shown], fontsize=TINY, rotation=turned)
+            ax.set_ylabel("rule, numbered as printed", fontsize=USUAL)
         ax.set_xlabel("rule", fontsize=USUAL)
         ax.spines[:].set_visible(False)
 
@@ -206,7 +227,9 @@ class OverlapDisplay(RuleSetDisplay):
             colour = ALARM if one.contradiction else GREY
             ax.plot(at, [row] * len(at), color=colour, marker="X" if one.contradiction else "o", ms=5.5, lw=1.5)
         ax.set(xlim=(-0.6, len(members) - 0.4), ylim=(_rows(ax, shown) - 0.4, -0.6))
-        labelled(ax.xaxis, range(len(members)), [str(j) for j in members], fontsize=SMALL, rotation=90)
+        step = math.ceil(_NUMBER * len(members) / (_MAX_WIDTH - _BARS[False] - 1.0))
+        size = SMALL if len(self.rules) <= _FEW_RULES else TINY
+        labelled(ax.xaxis, range(0, len(members), step), list(map(str, members[::step])), fontsize=size, rotation=90)
         ax.set_yticks([])
         ax.set_xlabel("rule", fontsize=USUAL)
         ax.spines[:].set_visible(False)
@@ -262,6 +285,15 @@ def _rows(ax: Any, shown: Sequence[Combination]) -> float:
     """Return how many rows the axes have room for, and at least as many as there are to draw."""
     high = ax.get_window_extent().height / ax.get_figure().dpi
     return max(len(shown), high / _ROW)
+
+
+def _faint_to_strong(ground: Any) -> Any:
+    """Return a scale of colours in which little is hardly seen on its ground, and much stands out."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    middle, strong = ("#2B8CC4", "#08264A") if ink_on(ground) == "black" else ("#2B7DB8", "#E8F4FF")
+    faint = 0.8 * np.array(to_rgb(ground)) + 0.2 * np.array(to_rgb(middle))
+    return LinearSegmentedColormap.from_list("faint to strong", [tuple(faint), middle, strong])
 
 
 def _one_colour(colour: str) -> Any:

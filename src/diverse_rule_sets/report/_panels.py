@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import GREY, class_colours, colours
-from diverse_rule_sets.report._lettering import as_written, readable, shortened, width_of, wrapped
+from diverse_rule_sets.report._lettering import as_written, readable, told_apart, width_of, wrapped
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Integers = NDArray[np.int64]
@@ -93,7 +93,8 @@ def legend(ax: Any, entries: Sequence[tuple[Any, str]], below: bool, loc: str = 
     if not entries:
         return
     figure = ax.get_figure()
-    handles, names = [handle for handle, _ in entries], [shortened(readable(name), 30) for _, name in entries]
+    handles, full = [handle for handle, _ in entries], tuple(readable(name) for _, name in entries)
+    names = [told_apart(full, 30)[name] for name in full]
     style = {"fontsize": SMALL, "frameon": not below, "handlelength": 1.2, "numpoints": 1}
     blank = [str(k) for k in range(len(names))]  # matplotlib leaves out names that begin with an underscore
     if below:

@@ -16,7 +16,7 @@ from diverse_rule_sets._checks import check_number, generator
 from diverse_rule_sets._drawing import class_colours, given_axes, ink_on, pyplot
 from diverse_rule_sets._tables import Table
 from diverse_rule_sets.conditions import Condition, format_label, format_name, merged
-from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened
+from diverse_rule_sets.report._lettering import conditions_joined, names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import SMALL, Display, class_entries, legend, titled
 from diverse_rule_sets.report._scales import Scale, scale_of, strip_scale
 from diverse_rule_sets.report._summary import Summary, summarise
@@ -277,8 +277,8 @@ class RuleDisplay(Display):
         """Say which rules are drawn."""
         if len(self.rules) == 1:
             return "Rule " + rule_words(self.numbers[0], self.rules[0], 190, _TITLE)
-        names = [readable(format_name(name)) for name in (self.x.name, self.y.name) if name is not None]
-        on = " and ".join(shortened(name, 40) for name in names)
+        names = tuple(readable(format_name(name)) for name in (self.x.name, self.y.name) if name is not None)
+        on = " and ".join(told_apart(names, 40).values())
         if not self.rules:
             return f"No rule to draw on {on}"
         shown = ", ".join(map(str, self.numbers[:20])) + (", ..." if len(self.numbers) > 20 else "")
@@ -291,12 +291,12 @@ class RuleDisplay(Display):
             total, own = int(self.class_counts[0].sum()), int(self.class_counts[0, self._own(self.rules[0])])
             notes.append(f"covers {total:,} of {self.n_records:,} records, {own:,} of them of its own class")
         further = [
-            (number, [str(c) for c in rule.conditions if c.column not in (self.x.name, self.y.name)])
+            (number, [c for c in rule.conditions if c.column not in (self.x.name, self.y.name)])
             for number, rule in zip(self.numbers, self.rules, strict=True)
         ]
         told = [(number, conditions) for number, conditions in further if conditions]
         for number, conditions in told[:_MAX_NOTES]:
-            words = joined([readable(condition) for condition in conditions], 190 if len(self.rules) == 1 else 90)
+            words = conditions_joined(conditions, 190 if len(self.rules) == 1 else 90, names_of(self.rules))
             notes.append(f"not drawn: AND {words}" if len(self.rules) == 1 else f"{number}: also {words}")
         if len(told) > _MAX_NOTES:
             notes.append(f"{len(told) - _MAX_NOTES} more rules have further conditions")
@@ -341,7 +341,8 @@ def _features(summary: Summary, wanted: Sequence[int] | None, features: Any) -> 
         if len(given) not in (1, 2) or len(set(given)) < len(given):
             raise ValueError(f"features must name two columns, or one, got {features!r}")
         for name in given:
-            summary.table.column(name)  # refuses by name what is not there
+            if name not in summary.table.names:
+                raise ValueError(f"features must name columns of X, and there is none called {name!r}")
         return (given[0], given[1] if len(given) == 2 else None)
     rule_set = summary.rule_set
     speakers = rule_set.rules + rule_set.backups

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._tables import DATE, EMPTY, INSTANT, NUMBER, Column
 from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, format_name, format_value
-from diverse_rule_sets.report._lettering import as_written, readable, shortened, width_of, wrapped
+from diverse_rule_sets.report._lettering import as_written, readable, shortened, told_apart, width_of, wrapped
 from diverse_rule_sets.report._panels import SMALL, USUAL, labelled
 
 Floats = NDArray[np.float64]
@@ -210,7 +210,8 @@ def _category_scale(
     alone = sorted(named | set(common)) if counts.size > _MAX_CATEGORIES + 1 else list(range(counts.size))
     rare = [k for k in range(counts.size) if k not in set(alone)]
     groups: tuple[tuple[int, ...], ...] = (*((k,) for k in alone), *([tuple(rare)] if rare else []))
-    names = [shortened(readable(format_value(column.categories[k])), 22) for k in alone]
+    values = tuple(readable(format_value(column.categories[k])) for k in alone)
+    names = [told_apart(values, 22)[value] for value in values]
     place = np.full(counts.size + 1, np.nan)
     for where, group in enumerate(groups):
         place[list(group)] = where

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from diverse_rule_sets._labels import as_labels
 from diverse_rule_sets._tables import Table, as_table
@@ -168,6 +169,8 @@ def taken(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
     if isinstance(rule_set, RuleSet):
         return rule_set, as_table(X)
     if not isinstance(getattr(rule_set, "rule_set_", None), RuleSet):
+        if hasattr(rule_set, "fit") and hasattr(rule_set, "_table"):  # a classifier of this package
+            raise NotFittedError(f"this {type(rule_set).__name__} is not fitted yet; call fit(X, y) before")
         raise TypeError(f"expected a RuleSet or a fitted classifier of this package, got {type(rule_set).__name__}")
     return rule_set.rule_set_, rule_set._table(X)
 

@@ -13,6 +13,8 @@ function typed(column, text) {
   return Number.isNaN(moment) ? undefined : BigInt(moment) * 1000n;
 }
 
+const notYet = (column) => (column.kind === "number" ? "not a number" : "not a whole date");
+
 function choiceField(column, id, label, get, set) {
   const select = el("select", { id });
   column.choices.forEach((text, k) => select.append(el("option", { value: k }, text)));
@@ -25,12 +27,19 @@ function choiceField(column, id, label, get, set) {
   return { show, node: el("div", { class: "field" }, label, select) };
 }
 
-// A number or a date, and a box for a missing one. What is half typed changes nothing.
-function typedField(column, id, label, get, set) {
+// A number or a date, and a box for a missing one. What is half typed changes nothing, and that is said.
+function typedField(column, id, label, get, set, refuse) {
   const type = column.kind === "number" ? "number" : column.days ? "date" : "datetime-local";
   const input = el("input", { id, type, step: type === "date" ? null : "any" });
   const name = `${column.name} is missing`;
   const box = el("input", { type: "checkbox", id: `${id}-missing`, "aria-label": name });
+  const fault = el("small", { class: "fault", id: `${id}-fault`, hidden: true });
+  input.setAttribute("aria-describedby", fault.id);
+  const mark = (bad) => {
+    input.setAttribute("aria-invalid", String(bad));
+    fault.hidden = !bad;
+    fault.textContent = bad ? `${notYet(column)}; the answer is for ${valueText(column, get())}` : "";
+  };
   let last = readValue(column, column.start) ?? typed(column, type === "number" ? "0" : "2000-01-01");
   const show = () => {
     const value = get();
@@ -38,30 +47,40 @@ function typedField(column, id, label, get, set) {
     box.checked = value === null;
     input.placeholder = value === null ? "missing" : valueText(column, value); // what the field itself cannot show
     input.value = value === null ? "" : type === "number" ? value : dateInput(column, value);
+    mark(false);
   };
   input.addEventListener("input", () => {
     const value = input.value === "" ? null : typed(column, input.value);
-    if (input.validity.badInput || value === undefined) return;
+    const bad = input.validity.badInput || value === undefined;
+    mark(bad);
+    if (bad) return refuse();
     box.checked = value === null;
-    set(value);
+    return set(value);
   });
   box.addEventListener("change", () => {
     set(box.checked ? null : last);
     show();
   });
-  return { show, node: el("div", { class: "field" }, label, input, el("label", { class: "gone" }, box, "missing")) };
+  const gone = el("label", { class: "gone" }, box, "missing");
+  return { show, node: el("div", { class: "field" }, label, input, fault, gone) };
 }
 
-function makeField(page, record, j, update) {
+// The record that is answered for, and the columns whose fields hold what is no value.
+function makeField(page, record, doubts, j, update) {
   const column = page.columns[j];
   const id = `field-${j}`;
   const label = el("label", { for: id }, bdi(column.name), column.utc ? " (UTC)" : "");
   const make = column.kind === "choice" ? choiceField : typedField;
   const set = (value) => {
+    doubts.delete(j);
     record[j] = value;
     update();
   };
-  return make(column, id, label, () => record[j], set);
+  const refuse = () => {
+    doubts.add(j);
+    update();
+  };
+  return make(column, id, label, () => record[j], set, refuse);
 }
 
 function checkedRule(page, answer, record, j) {
@@ -100,6 +119,15 @@ function verdict(page, answer) {
   else if (rule) why = `${n} rules apply; rule ${answer.speaker + 1} speaks.`;
   else if (n) why = "The rules that apply settle it together.";
   return [el("p", { class: "said" }, "Answer ", labelOf(page, answer.answer)), el("p", { class: "because" }, why)];
+}
+
+// What is typed but not answered for.
+function stale(page, record, doubts) {
+  return [...doubts].map((j) => {
+    const column = page.columns[j];
+    const used = valueText(column, record[j]);
+    return el("p", { class: "stale" }, "This is for ", bdi(column.name), ` ${used}: what is typed is ${notYet(column)}.`);
+  });
 }
 
 function chances(page, answer) {
@@ -142,11 +170,11 @@ function reasons(page, model, answer, record, open) {
   return nodes;
 }
 
-function showAnswer(page, model, record) {
+function showAnswer(page, model, record, doubts) {
   const answer = decide(model, record);
   const place = (id) => document.getElementById(id);
   const open = Boolean(place("others") && place("others").open);
-  place("verdict").replaceChildren(...verdict(page, answer));
+  place("verdict").replaceChildren(...verdict(page, answer), ...stale(page, record, doubts));
   place("chances").replaceChildren(...chances(page, answer));
   place("reasons").replaceChildren(...reasons(page, model, answer, record, open));
   Object.assign(place("answer").dataset, {
@@ -170,16 +198,24 @@ function startTry(page) {
   const model = readModel(page.model, page.columns);
   const start = page.columns.map((column) => readValue(column, column.start));
   const record = [...start];
+  const doubts = new Set();
   const pick = document.getElementById("pick");
-  const update = () => showAnswer(page, model, record);
+  const update = () => showAnswer(page, model, record, doubts);
+  const edited = el("option", { value: "edited", hidden: true, disabled: true }, "edited values");
+  const edit = () => {
+    pick.value = "edited"; // so that picking what was picked before is a change, and brings it back
+    update();
+  };
   const used = page.columns.flatMap((column, j) => (column.used ? [j] : []));
-  const fields = used.map((j) => makeField(page, record, j, update));
+  const fields = used.map((j) => makeField(page, record, doubts, j, edit));
   const load = (values) => {
+    doubts.clear();
     record.splice(0, record.length, ...values);
     fields.forEach((field) => field.show());
     update();
   };
   offerRecords(page, pick);
+  pick.append(edited);
   pick.addEventListener("change", () => load(pick.value === "" ? start : page.records[pick.value].values));
   document.getElementById("fields").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("inputs").append(...fields.map((field) => field.node));
