@@ -306,3 +306,12 @@ def test_long_rules_are_wrapped_and_odd_labels_are_quoted():
     page = str(a_set(rules=(long,), classes=("a\nb", "no"), uncovered_counts=(0, 0)))
     assert max(map(len, page.splitlines())) < 100
     assert 'THEN "a\\nb" (precision 1.00' in page
+
+
+def test_what_is_nearly_all_does_not_read_as_all():
+    counts = [(("a", 4521), ("b", 2)), (("a", 1), ("b", 4000)), (("a", 10), ("b", 0))]
+    rules = tuple(Rule((Interval("x", low=float(j)),), "a", pairs) for j, pairs in enumerate(counts))
+    page = str(RuleSet(rules, ("a", "b"), "a", (9000, 9000), (0, 0)))
+    assert "precision >0.99, covers 4,523" in page
+    assert "precision <0.01, covers 4,001" in page
+    assert "precision 1.00, covers 10 of" in page

@@ -109,7 +109,7 @@ def test_random_models_answer_the_same(database, drawn, seed):
     check(database, rule_set, records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()})
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["precision", "smoothed", "f1", "first", "vote", "counts"]))
 def test_fitted_models_answer_the_same(database, seed, conflict):
     from conftest import make_mixed
