@@ -1,8 +1,9 @@
-"""Fit tables that scikit-learn ships, print the rules, a decision tree of the same size beside them, and a path.
+"""Fit tables that scikit-learn ships, print the rules, a tree of the same size beside them, a path; ask, export.
 
 Run by ``make demo``; needs nothing but the package.
 """
 
+import sqlite3
 import time
 
 import numpy as np
@@ -98,6 +99,21 @@ def show_path():
     print(clf.fit(X, y).rule_set_)
     print("\nWhat more rules, or rules that overlap, would give on held-out fifths:\n")
     print(diversity_path(clf, X, y, max_rules=[1, 2, 4, 40], max_overlap=[0, 1]))
+    print("\nWhy one of these tumours gets its label:\n")
+    print(clf.why(X[:1] if isinstance(X, np.ndarray) else X.iloc[0]))
+    show_database(clf, X)
+
+
+def show_database(clf, X):
+    """Let SQLite, which comes with Python, answer with the exported rules."""
+    if isinstance(X, np.ndarray):
+        return
+    database = sqlite3.connect(":memory:")
+    X.to_sql("tumours", database, index_label="number")
+    query = clf.rule_set_.to_sql(dialect="sqlite", table="tumours", keep=["number"])
+    answers = database.execute(f"SELECT predicted_label FROM ({query}) ORDER BY number").fetchall()
+    same = np.mean([label for (label,) in answers] == clf.predict(X))
+    print(f"\nThe same rules as SQL, run in SQLite: {same:.0%} of {len(X)} labels agree with predict.")
 
 
 def _named(X, names):
