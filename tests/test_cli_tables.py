@@ -215,3 +215,18 @@ def test_a_column_of_numbers_is_one_that_python_reads_as_numbers(column):
         assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(got, floats, strict=True))
     elif floats:  # a code that starts with a zero, and nothing else, is kept as text
         assert any(cell.lstrip("+-")[:2].isdigit() and cell.lstrip("+-")[0] == "0" for cell in present if len(cell) > 1)
+
+
+def test_labels_are_first_of_all_themselves():
+    from diverse_rule_sets.cli._kinds import as_labels
+
+    assert as_labels(pl.Series(["True", "true", "x", None]), ["True", "true", "x"]) == ["True", "true", "x", None]
+    assert as_labels(pl.Series(["TRUE", "1.5"]), [False, True]) == [True, "1.5"]
+    assert as_labels(pl.Series([1.0, 2.0]), [1, 2]) == [1, 2]
+    assert as_labels(pl.Series(["1", "2"]), [1, 2]) == [1, 2]
+    assert as_labels(pl.Series([1, 2]), ["1", "2"]) == ["1", "2"]
+
+
+def test_digits_of_other_scripts_are_text(drs, tmp_path):
+    (tmp_path / "t.csv").write_text("n,y\n" + "٢,a\n١٣,b\n" * 20, "utf8")
+    assert drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)[0] == 0

@@ -84,6 +84,11 @@ def test_balanced_weights_stay_balanced_on_other_data(fitted):
     assert plain.evaluated(X.iloc[part], y[part]).class_weights == plain.class_weights
 
 
+def test_weights_of_an_empty_rule_set_are_kept():
+    empty = RuleSet((), ("a", "b"), "a", (0, 0), (0, 0), class_weights=(5.0, 1.0))
+    assert empty.evaluated(np.zeros((3, 1)), ["a", "b", "b"]).class_weights == (5.0, 1.0)
+
+
 def test_labels_are_read_as_the_classes_they_name():
     X = pd.DataFrame({"age": [10, 20, 30]})
     numbers = RuleSet((), (0, 1), 0, (0, 0), (0, 0))

@@ -13,7 +13,7 @@ import test_pmml
 import test_python
 import test_sql
 from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, baselines
-from diverse_rule_sets.deciding import ADDING, CONFLICTS
+from diverse_rule_sets.deciding import CONFLICTS
 from models import ALL_KINDS, HOSTILE, TEXTS, as_polars, records_for, values_of
 from servers import jpmml
 
@@ -87,7 +87,7 @@ def check_everywhere(places, rule_set, table, kinds):
     for kind in test_python.KINDS:
         test_python.check(rule_set, kind, frame)
     writable = not any(re.search(test_pmml.unwritable, text) for text in _texts(rule_set, table))
-    if rule_set.conflict not in ADDING and writable:
+    if rule_set.decision.ballots is None and writable:
         test_pmml.check(java, rule_set, table, kinds)
 
 

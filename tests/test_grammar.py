@@ -18,7 +18,9 @@ text = st.text(max_size=12) | st.sampled_from(
 names = text | st.integers() | st.tuples(text, st.integers()) | st.booleans()
 numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
 naive = st.datetimes(datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31))
-zoned = naive.map(lambda moment: moment.replace(tzinfo=datetime.UTC))
+offsets = st.integers(-14, 14).map(lambda hours: datetime.timezone(datetime.timedelta(hours=hours)))
+inner = st.datetimes(datetime.datetime(2, 1, 1), datetime.datetime(9998, 12, 31))  # in UTC too it is a moment
+zoned = st.builds(lambda moment, zone: moment.replace(tzinfo=zone), inner, offsets)
 values = text | numbers | st.booleans()
 
 
@@ -73,6 +75,8 @@ def test_what_people_write():
     assert str(rule) == 'IF 18 <= age < 65 AND sex = "F" AND job not in {"clerk"} THEN good customer'
     assert Rule.parse("IF 18 <= age AND 65 > age THEN x").conditions == (Interval("age", 18, 65, True, False),)
     assert Rule.parse("IF x in {inf, -inf, 'a'} THEN x").conditions == (IsIn("x", (math.inf, -math.inf, "a")),)
+    assert Rule.parse("IF age > 5 AND age in {3, 7, 9} AND age < 9 THEN x").conditions == (Equals("age", 7),)
+    assert Rule.parse("""IF n = 'say \\"hi\\"' THEN x""").conditions == (Equals("n", 'say "hi"'),)
     moment = Rule((IsMissing(datetime.datetime(2020, 1, 31)),), "x")
     assert (str(moment), Rule.parse(str(moment))) == ("IF [2020-01-31] is missing THEN x", moment)
     assert Rule.parse("IF job in {'a'} THEN 1") == Rule((Equals("job", "a"),), 1)
@@ -107,6 +111,11 @@ def test_what_people_write():
         ("IF age > " + "9" * 400 + " THEN x", "is too large"),
         ("IF age = " + "9" * 5000 + " THEN x", "is too large"),
         ("IF [{}] > 1 THEN x", "column name in brackets"),
+        ("IF t > 5 AND t > 2020-01-01 THEN x", "cannot be put together"),
+        ("IF t > 2020-01-01 AND t > 2020-01-01Z THEN x", "cannot be put together"),
+        ("IF 5 < t < 2020-01-01 THEN x", "of two kinds"),
+        ("IF age > 5 AND age != 7 THEN x", "cannot be put together"),
+        ("IF age > 5 AND age = 3 THEN x", "no value can meet both"),
         ("IF [[1]] > 1 THEN x", "column name in brackets"),
         ("IF job = 'a\\qb' THEN x", "cannot read the text"),
     ],

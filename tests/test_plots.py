@@ -651,3 +651,11 @@ def test_without_matplotlib_the_error_names_the_extra(wine, monkeypatch):
     for kind in WITH_CLASSIFIER:
         with pytest.raises(ImportError, match=r"pip install 'diverse-rule-sets\[report\]'"):
             kind.from_estimator(wine, X, y)
+
+
+def test_the_path_of_other_rules_is_refused():
+    X, y = load_iris(return_X_y=True)
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    clf.rule_set_ = clf.rule_set_.without_rule(1, X, y)
+    with pytest.raises(ValueError, match="rule_set_ was changed"):
+        FitPathDisplay.from_estimator(clf, X, y)

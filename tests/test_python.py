@@ -179,3 +179,11 @@ def test_moments_finer_than_microseconds_are_cut_as_here():
     space = {}
     exec(rule_set.to_python(kind="pandas"), space)
     assert space["predict"](frame)["predicted_label"].tolist() == rule_set.predict(frame).tolist() == ["bad", "good"]
+
+
+def test_labels_of_numpy_are_those_of_python():
+    rule_set = RuleSet((Rule((), np.str_("a")),), tuple(np.unique(["b", "a"])), np.str_("b"), (5, 5), (5, 1))
+    assert [type(label) for label in (*rule_set.classes, rule_set.default, rule_set[0].label)] == [str] * 4
+    space = {}
+    exec(rule_set.to_python(), space)
+    assert space["predict"]({})["label"] == "a"

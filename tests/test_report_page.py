@@ -789,3 +789,16 @@ def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, 
         assert not browser.find("#search").is_displayed()
         assert browser.run("return getComputedStyle(document.querySelector('.rule > tr')).breakInside") == "avoid"
     assert browser.complaints == []
+
+
+def test_a_page_of_forty_rules_on_twenty_thousand_records_is_small():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 40))
+    y = rng.choice(["no", "yes"], 20_000)
+    texts = []
+    for j in range(40):
+        a, b, c, d = ((j + k) % 40 for k in range(4))
+        body = f"{j / 50} < x{a} <= {j / 50 + 1} AND x{b} > 0 AND x{c} <= 1 AND x{d} > -1"
+        texts.append(f"IF {body} THEN {('no', 'yes')[j % 2]}")
+    rules = RuleSet(tuple(map(Rule.parse, texts)), ("no", "yes"), "no", (0, 0), (0, 0)).evaluated(X, y)
+    assert len(page_module.html(rules, X, y).encode()) < 3_000_000

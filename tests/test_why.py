@@ -38,8 +38,13 @@ def test_one_record_in_words():
 def test_a_change_that_is_not_enough_is_said_to_be_so():
     rule_set = rules("IF age > 30 THEN good", "IF sex = 'F' THEN ugly")
     assert rule_set.why({"age": 35, "sex": "M"}).splitlines()[-1] == (
-        'Rule 2, the nearest that says ugly, covers it if sex = "F" (it is "M"), but rule 1 would still speak.'
+        'Rule 2, the nearest that says ugly, covers it if sex = "F" (it is "M"), but rule 1 would speak.'
     )
+    between = rules("IF b > 4 THEN ugly", "IF a > 0 THEN good", "IF b > 5 THEN bad")
+    assert between.why({"a": 1, "b": 1}, label="bad").endswith("if b > 5 (it is 1), but rule 1 would speak.")
+    impossible = rules("IF a > 0 THEN good", "IF f not in {True, False} THEN bad")
+    said = impossible.why({"a": 1, "f": True}, label="bad")
+    assert said.endswith("No change was found that makes it bad.")
 
 
 def test_a_further_rule_is_named_where_the_nearest_would_not_be_enough():
@@ -71,6 +76,7 @@ def test_what_would_have_to_differ_is_enough(drawn, seed):
             assert rule.covers(one)[0]
             assert set(names) == {c.column for c in rule.conditions if not Rule((c,), 0).covers(frame)[i]}
             assert (rule_set.predict(one)[0] == change.label) == change.enough
+            assert rule_set.speakers(one)[0] == change.speaker
 
 
 @settings(max_examples=60)

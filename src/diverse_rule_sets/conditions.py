@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import numbers
 import operator
 import re
@@ -128,8 +129,12 @@ class Interval(Condition):
 
     def meet(self, other: Condition) -> Condition:
         """Return the interval that two intervals have in common."""
-        if not isinstance(other, Interval):
+        if isinstance(other, Equals | IsIn):
+            return other.meet(self)
+        if isinstance(other, IsMissing):
             return super().meet(other)
+        if not isinstance(other, Interval) or other.kind != self.kind:
+            raise ValueError(f"{self} and {other} cannot be put together into one condition")
         lows: list[Any] = [one.low for one in (self, other) if one.low is not None]
         highs: list[Any] = [one.high for one in (self, other) if one.high is not None]
         low, high = max(lows, default=None), min(highs, default=None)
@@ -281,7 +286,14 @@ def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
         return tuple(value for value in values if value in other.values)
     if isinstance(other, IsNotIn):
         return tuple(value for value in values if value not in other.values)
+    if isinstance(other, Interval) and other.kind == NUMBER:
+        column = Column(other.column, NUMBER, np.array([_real_or_nan(value) for value in values]))
+        return tuple(value for value, inside in zip(values, other.holds(column).tolist(), strict=True) if inside)
     return ()
+
+
+def _real_or_nan(value: Any) -> float:
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
 
 
 def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condition | None:
@@ -330,7 +342,9 @@ _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operato
 def _bound(bound: Any, column: Hashable) -> Any:
     """Check a bound; a date is the start of its day."""
     bound = plain(bound)
-    if bound is None or isinstance(bound, datetime.datetime):
+    if isinstance(bound, datetime.datetime):
+        return bound if bound.tzinfo is None else bound.astimezone(datetime.UTC)
+    if bound is None:
         return bound
     if isinstance(bound, datetime.date):
         return datetime.datetime(bound.year, bound.month, bound.day)
@@ -399,7 +413,7 @@ def format_value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=not value.isprintable())
     if isinstance(value, datetime.datetime):
         zone = "" if value.tzinfo is None else "Z"
-        moment = value.replace(tzinfo=None)
+        moment = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
         text = moment.isoformat(sep=" ")
         return (text[:10] if moment.time() == datetime.time() else text) + zone
     if isinstance(value, float):

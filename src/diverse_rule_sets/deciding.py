@@ -25,7 +25,6 @@ CONFLICTS = {
     "vote": "they vote, each with its smoothed precision",
     "counts": "their class counts are added up and the largest class wins",
 }
-ADDING = ("vote", "counts")
 # A vote of weight 1, and the weight of the heaviest class, as whole numbers.
 _VOTE, _WEIGHT = 10**12, 10**9
 
@@ -125,7 +124,8 @@ def decide(conflict: str, evidence: Evidence) -> Decision:
         by_size = np.lexsort((classes, -evidence.totals))
         scale = np.ones(classes.size, np.int64)
         if evidence.weights is not None:
-            scale = np.maximum(_whole(evidence.weights / evidence.weights.max(), _WEIGHT), 1)
+            largest = min(_WEIGHT, 2**62 // max(int(evidence.counts.sum()), 1))  # sums stay whole numbers of 64 bits
+            scale = np.maximum(_whole(evidence.weights / evidence.weights.max(), largest), 1)
         ballots = evidence.counts.astype(np.int64) * scale
         return Decision(np.lexsort((places, -evidence.own)), evidence.labels, ballots, by_size, scale)
     merit = evidence.f1() if conflict == "f1" else evidence.precisions(smoothed=conflict != "precision")

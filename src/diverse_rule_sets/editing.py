@@ -56,7 +56,7 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
     if weights is None or not totals.all():
         return weights
     mass = np.array(weights) * np.array(rule_set.class_totals)
-    if mass.max() > 1.001 * mass.min():
+    if not mass.all() or mass.max() > 1.001 * mass.min():
         return weights
     return tuple((totals.sum() / (totals.size * totals)).tolist())
 

@@ -75,7 +75,10 @@ def _condition(text: str, position: int) -> tuple[Condition, int]:
     for pattern, make in _FORMS:
         found = pattern.match(text, position)
         if found:
-            return make(_name(found["name"]), found), found.end()
+            try:
+                return make(_name(found["name"]), found), found.end()
+            except TypeError as error:
+                raise ValueError(f"cannot read the condition {found[0]!r}: {error}") from None
     raise _error(text, position, 'a condition such as age <= 37, sex = "F", job in {"clerk"} or income is missing')
 
 
@@ -156,7 +159,7 @@ def _value(text: str) -> Any:
     if text[0] == '"':
         return _unquoted(text)
     if text[0] == "'":
-        inner = text[1:-1].replace("\\'", "'").replace('"', '\\"')
+        inner = re.sub(r'\\?"', r'\\"', text[1:-1].replace("\\'", "'"))
         return _unquoted(f'"{inner}"')
     if text in ("True", "False"):
         return text == "True"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets import _html
 from diverse_rule_sets._doors import Doors
-from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets._tables import Table, as_table, plain
 from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
 from diverse_rule_sets.deciding import CONFLICTS, Decision, Evidence, decide
@@ -50,6 +50,9 @@ class Rule:
     conditions: tuple[Condition, ...]
     label: Any
     class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", plain(self.label))
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -135,6 +138,8 @@ class RuleSet(Doors):
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
+        object.__setattr__(self, "default", plain(self.default))
         if not callable(self.conflict) and self.conflict not in CONFLICTS:
             words = ", ".join(repr(word) for word in CONFLICTS)
             raise ValueError(

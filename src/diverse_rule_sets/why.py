@@ -40,14 +40,16 @@ class Change:
     rule : number of the rule, as printed
     conditions : those of its conditions that the record does not meet
     values : what the record would have there instead, the nearest that does
-    enough : whether the record then gets the label; if not, another rule still speaks
+    enough : whether the record then gets the label
+    speaker : who speaks then, a position in rules and backups; -1 if no one alone does
     """
 
     label: Any
     rule: int
     conditions: tuple[Condition, ...]
     values: tuple[Any, ...]
-    enough: bool
+    enough: bool = False
+    speaker: int = -1
 
 
 def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
@@ -101,8 +103,10 @@ def told(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
         lines = _spoken(rule_set, spoke[i], answers[i], reasons[i], record)
         if label is not None and not changes:
             said = format_label(label)
-            lines.append(f"It is {said} already." if answers[i] == label else f"No rule says {said}.")
-        pages.append("\n".join([*lines, *(_words(change, spoke[i], record) for change in changes)]))
+            there = any(rule.label == label for rule in rule_set.rules)
+            nothing = f"No change was found that makes it {said}." if there else f"No rule says {said}."
+            lines.append(f"It is {said} already." if answers[i] == label else nothing)
+        pages.append("\n".join([*lines, *(_words(change, record) for change in changes)]))
     return pages
 
 
@@ -144,15 +148,14 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def _words(change: Change, speaker: int, record: Record) -> str:
+def _words(change: Change, record: Record) -> str:
     """Say what would have had to differ."""
     tests = [f"{one} (it is {_said(record[one.column])})" for one in change.conditions]
     where = f"if {_listed(tests)}" if tests else "as it is"
     if change.enough:
         return f"It would be {format_label(change.label)} {where}: rule {change.rule}."
-    who = "other rules" if speaker < 0 else f"rule {speaker + 1}"
-    said = format_label(change.label)
-    return f"Rule {change.rule}, the nearest that says {said}, covers it {where}, but {who} would still speak."
+    who = "rules together would outweigh it" if change.speaker < 0 else f"rule {change.speaker + 1} would speak"
+    return f"Rule {change.rule}, the nearest that says {format_label(change.label)}, covers it {where}, but {who}."
 
 
 def changed(
@@ -175,7 +178,7 @@ def changed(
             values = tuple(_moved(one, record[one.column]) for one in conditions)
             if _NOWHERE not in values:
                 records.append({**record, **{one.column: v for one, v in zip(conditions, values, strict=True)}})
-                tried.append((i, Change(rule.label, j + 1, conditions, values, enough=False)))
+                tried.append((i, Change(rule.label, j + 1, conditions, values)))
     return _chosen(rule_set, len(answers), records, tried, None if label is not None else _TOLD)
 
 
@@ -195,13 +198,14 @@ def _chosen(
     chosen: list[dict[Any, Change]] = [{} for _ in range(n_records)]
     if records:
         names = list(rule_set.columns) or ["x"]
-        answers = [rule_set.classes[k] for k in rule_set.answers(_table(records, names)).tolist()]
-        for (i, change), answer in zip(tried, answers, strict=True):
+        moved = _table(records, names)
+        answers = [rule_set.classes[k] for k in rule_set.answers(moved).tolist()]
+        speakers = rule_set.speakers(moved).tolist()
+        for (i, change), answer, speaker in zip(tried, answers, speakers, strict=True):
             known = chosen[i].get(change.label)
-            if answer == change.label and (known is None or not known.enough):
-                chosen[i][change.label] = replace(change, enough=True)
-            elif known is None:
-                chosen[i][change.label] = change
+            enough = answer == change.label
+            if known is None or (enough and not known.enough):
+                chosen[i][change.label] = replace(change, enough=enough, speaker=speaker)
     return [list(changes.values())[:most] for changes in chosen]
 
 
@@ -233,7 +237,7 @@ def _into(interval: Interval, value: Any) -> Any:
 
 
 def _beside(bound: Any, up: bool) -> Any:
-    """Return the next value after or before a bound: whole numbers for whole numbers."""
+    """Return the next value after or before a bound."""
     if isinstance(bound, datetime.datetime):
         return bound + (1 if up else -1) * datetime.timedelta(microseconds=1)
     return math.nextafter(float(bound), math.inf if up else -math.inf)

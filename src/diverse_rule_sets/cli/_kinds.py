@@ -18,9 +18,9 @@ from diverse_rule_sets.cli._boundary import InputError
 from diverse_rule_sets.cli._reading_options import MISSING
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"
-_WHOLE = r"^[-+]?\d+$"
-_REAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity|nan)$"
-_CODE = r"^[-+]?0\d"
+_WHOLE = r"^[-+]?[0-9]+$"
+_REAL = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$|^[-+]?(?i:inf|infinity|nan)$"
+_CODE = r"^[-+]?0[0-9]"
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\d(:?\d\d)?))?)?")
 
 
@@ -153,8 +153,18 @@ def _as_values(cells: pl.Series, values: Sequence[Any]) -> pl.Series:
 
 def as_labels(labels: pl.Series, classes: Sequence[Any]) -> list[Any]:
     """Return labels as the model writes them, so that `1`, `1.0` and the text "1" are one label; None if missing."""
-    known = {_label_key(label): label for label in classes}
-    return [None if label is None else known.get(_label_key(label), label) for label in labels.to_list()]
+    alike: dict[str, list[Any]] = {}
+    for label in classes:
+        alike.setdefault(_label_key(label), []).append(label)
+    known = {(type(label), label): label for label in classes}
+    for key, some in alike.items():
+        if len(some) == 1:  # otherwise only the label itself will do
+            known.setdefault((str, key), some[0])
+
+    def found(label: Any) -> Any:
+        return known.get((type(label), label), known.get((str, _label_key(label)), label))
+
+    return [None if label is None else found(label) for label in labels.to_list()]
 
 
 def _label_key(label: Any) -> str:

@@ -210,8 +210,9 @@ class _Reader:
         content = self._content
         classes = [self._value(label, f"classes[{k}]") for k, label in enumerate(self._list(content, "classes"))]
         kinds_of_label = {type(label) for label in classes}
-        if not classes or not kinds_of_label <= {str, int, float, bool} or len(set(classes)) < len(classes):
-            raise _refused("classes", "different labels, one at least: text, numbers or booleans", classes)
+        of_one_kind = kinds_of_label in ({str}, {bool}) or kinds_of_label <= {int, float}
+        if not classes or not of_one_kind or len(set(classes)) < len(classes):
+            raise _refused("classes", "different labels, one at least: all text, all numbers or all booleans", classes)
         self._classes = tuple(classes)
         totals, uncovered = (self._counts(content[key], key) for key in ("class_totals", "uncovered_counts"))
         if any(left > total for left, total in zip(uncovered, totals, strict=True)):
@@ -271,7 +272,10 @@ class _Reader:
             _check_keys(column, place, ("name", "kind"))
             if column["kind"] not in ("", *KINDS):
                 raise _refused(f"{place}.kind", f"one of {', '.join(map(repr, KINDS))}", column["kind"])
-            kinds[self._value(column["name"], f"{place}.name")] = column["kind"]
+            name = self._value(column["name"], f"{place}.name")
+            if name in kinds:
+                raise ValueError(f"{place} names the column {name!r} again")
+            kinds[name] = column["kind"]
         if set(kinds) != set(rule_set.columns):
             odd = set(kinds) ^ set(rule_set.columns)
             raise ValueError(

@@ -80,6 +80,8 @@ class FitPathDisplay(Display):
                 f"clf must keep the history of its fit, as a DiverseRuleSetClassifier does in history_, "
                 f"got {type(clf).__name__}"
             )
+        if [step["label"] for step in clf.history_] != [rule.label for rule in clf.rule_set_]:
+            raise ValueError("clf must have the rules of its fit: rule_set_ was changed, history_ is of other rules")
         return cls._told(summary, clf.history_, float(clf.lambda_)).plot(ax)
 
     @classmethod
