@@ -125,6 +125,17 @@ def test_directions_are_read():
             directions(words)
 
 
+def test_a_column_may_have_a_colon_in_its_name():
+    from diverse_rule_sets.cli._fitting import ways_of_columns
+
+    ways = directions(["time:start=increasing", "age:good=decreasing", "x=increasing"])
+    assert ways_of_columns(ways, ["time:start", "age", "x"]) == {
+        "time:start": "increasing",
+        "age": {"good": "decreasing"},
+        "x": "increasing",
+    }
+
+
 def test_what_is_known_already_is_kept(drs, folder, tmp_path):
     model = tmp_path / "m.json"
     known = ("--given-rules", "IF age > 80 THEN good", "--forbidden", "sex", "--monotone", "age:good=increasing")

@@ -98,10 +98,25 @@ def with_labels_of(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any
     return found
 
 
+def ways_of_columns(ways: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the directions of columns as the table names them: `a:b=increasing` may mean a column called `a:b`."""
+    found: dict[str, Any] = {}
+    for column, way in ways.items():
+        for label, one in way.items() if isinstance(way, dict) else ((None, way),):
+            whole = column if label is None else f"{column}:{label}"
+            if label is None or (column not in names and whole in names):
+                found[whole] = one
+            else:
+                found.setdefault(column, {})[label] = one
+    return found
+
+
 def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, what: str) -> RuleSet:
     """Learn a rule set, with something to look at meanwhile."""
     make = DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
     chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
+    if "monotone" in chosen:
+        chosen["monotone"] = ways_of_columns(chosen["monotone"], records.X.columns)
     with naming_options(parameters), watched(what, verbose) as level:
         return make(**chosen, verbose=level).fit(records.X, records.y).rule_set_
 
