@@ -78,10 +78,14 @@ class Rule:
         return sum(count for _, count in self.class_counts)
 
     @property
+    def n_correct(self) -> int:
+        """How many training records under the rule have its label."""
+        return sum(count for label, count in self.class_counts if label == self.label)
+
+    @property
     def precision(self) -> float:
         """Share of the covered training records that have the rule's label; NaN if it covers none."""
-        own = sum(count for label, count in self.class_counts if label == self.label)
-        return own / self.n_covered if self.n_covered else math.nan
+        return self.n_correct / self.n_covered if self.n_covered else math.nan
 
     def covers(self, X: Any) -> Flags:
         """Tell for each record of a table whether all conditions hold. Only the columns named are read."""

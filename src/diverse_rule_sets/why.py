@@ -132,9 +132,10 @@ def _spoken(rule_set: RuleSet, speaker: int, answer: Any, reason: str, record: R
     values = [f"{format_name(condition.column)} is {_said(record[condition.column])}" for condition in rule.conditions]
     if values:
         lines.append(f"Here {_listed(values)}.")
-    own = sum(n for label, n in rule.class_counts if label == rule.label)
     if rule.n_covered:
-        lines.append(f"Of {rule.n_covered:,} training records under it, {own:,} were {format_label(rule.label)}.")
+        lines.append(
+            f"Of {rule.n_covered:,} training records under it, {rule.n_correct:,} were {format_label(rule.label)}."
+        )
     if rule_set.conflict == "counts" and speaker < len(rule_set.rules):
         lines[0] = f"{format_label(answer)}: {reason}."
     return lines

@@ -150,14 +150,10 @@ def _rules(model: ElementTree.Element, rule_set: RuleSet, fields: dict[Hashable,
         rule = everyone[j]
         simple = _simple_rule(part, str(j + 1), rule.label, rule_set, shares[j])
         simple.set("recordCount", str(rule.n_covered))
-        simple.set("nbCorrect", str(_n_correct(rule)))
+        simple.set("nbCorrect", str(rule.n_correct))
         simple.insert(0, _predicate(rule, fields))
     last = _simple_rule(part, DEFAULT, rule_set.default, rule_set, shares[-1])
     last.insert(0, ElementTree.Element("True"))
-
-
-def _n_correct(rule: Rule) -> int:
-    return sum(n for label, n in rule.class_counts if label == rule.label)
 
 
 def _simple_rule(part: ElementTree.Element, number: str, label: Any, rule_set: RuleSet, shares: Any) -> Any:

@@ -127,7 +127,7 @@ class Summary:
             "precision": _ratio(int(counts[own]), int(counts.sum())),
             "recall": _ratio(int(counts[own]), total),
             "n_alone": int((covered & (self.depth == 1)).sum()) if is_rule else int(counts.sum()),
-            "training": {"n_covered": rule.n_covered, "precision": _ratio(*_own(rule))},
+            "training": {"n_covered": rule.n_covered, "precision": _ratio(rule.n_correct, rule.n_covered)},
             **self._said(self.spoke == j),
         }
 
@@ -173,11 +173,6 @@ def taken(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
             raise NotFittedError(f"this {type(rule_set).__name__} is not fitted yet; call fit(X, y) before")
         raise TypeError(f"expected a RuleSet or a fitted classifier of this package, got {type(rule_set).__name__}")
     return rule_set.rule_set_, rule_set._table(X)
-
-
-def _own(rule: Rule) -> tuple[int, int]:
-    """Return how many training records under a rule have its label, and how many there are."""
-    return sum(n for label, n in rule.class_counts if label == rule.label), rule.n_covered
 
 
 def _ratio(part: int, whole: int) -> float | None:
