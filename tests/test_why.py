@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet
 from diverse_rule_sets.conditions import format_label
-from diverse_rule_sets.why import _raw, changed
+from diverse_rule_sets.why import changed, records_of
 from models import as_polars, records_for, rule_sets
 
 
@@ -65,8 +65,9 @@ def test_what_would_have_to_differ_is_enough(drawn, seed):
 
     table = as_table(frame)
     read = {name: table.column(name) for name in rule_set.columns}
-    for i, changes in enumerate(changed(rule_set, read, answers, None)):
-        record = {name: _raw(column, i) for name, column in read.items()}
+    records = records_of(read, 8)
+    for i, changes in enumerate(changed(rule_set, read, records, answers, None)):
+        record = records[i]
         for change in changes:
             rule = rule_set.rules[change.rule - 1]
             names = [condition.column for condition in change.conditions]

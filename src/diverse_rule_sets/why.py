@@ -98,8 +98,9 @@ def told(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     answers = [rule_set.classes[k] for k in rule_set.answers(table).tolist()]
     reasons = rule_set.reasons(table)
     pages = []
-    for i, changes in enumerate(changed(rule_set, columns, answers, label)):
-        record = {name: _raw(column, i) for name, column in columns.items()}
+    records = records_of(columns, table.n_records)
+    for i, changes in enumerate(changed(rule_set, columns, records, answers, label)):
+        record = records[i]
         lines = _spoken(rule_set, spoke[i], answers[i], reasons[i], record)
         if label is not None and not changes:
             said = format_label(label)
@@ -110,16 +111,20 @@ def told(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     return pages
 
 
-def _raw(column: Column, i: int) -> Any:
-    """Return the value of a record as a Python value; None if it is missing."""
-    if column.missing[i]:
-        return None
-    if column.kind == NUMBER:
-        return float(column.values[i])
-    if column.kind in (DATE, INSTANT):
-        moment = column.values[i].astype(datetime.datetime)
-        return moment if column.kind == DATE else moment.replace(tzinfo=datetime.UTC)
-    return column.categories[column.values[i]]
+def records_of(columns: Mapping[Hashable, Column], n_records: int) -> list[Record]:
+    """Return the records as dicts of Python values, None where one is missing."""
+    lists = [_raw(column) for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)] if lists else [{}] * n_records
+
+
+def _raw(column: Column) -> list[Any]:
+    """Return the values of a column as Python values, None where one is missing."""
+    values = column.values.tolist()  # of dates too, at microseconds
+    if column.kind == INSTANT:
+        values = [None if value is None else value.replace(tzinfo=datetime.UTC) for value in values]
+    elif column.kind not in (NUMBER, DATE):
+        values = [column.categories[k] if k >= 0 else None for k in values]
+    return [None if gone else value for value, gone in zip(values, column.missing.tolist(), strict=True)]
 
 
 def _spoken(rule_set: RuleSet, speaker: int, answer: Any, reason: str, record: Record) -> list[str]:
@@ -160,7 +165,11 @@ def _words(change: Change, record: Record) -> str:
 
 
 def changed(
-    rule_set: RuleSet, columns: dict[Hashable, Column], answers: Sequence[Any], label: Any
+    rule_set: RuleSet,
+    columns: Mapping[Hashable, Column],
+    records: Sequence[Record],
+    answers: Sequence[Any],
+    label: Any,
 ) -> list[list[Change]]:
     """Find for each record what would make it fall under rules of other labels, the nearest first.
 
@@ -169,18 +178,17 @@ def changed(
     """
     failing = [[~one.holds(columns[one.column]) for one in rule.conditions] for rule in rule_set.rules]
     others = rule_set.classes if label is None else (label,)
-    records, tried = [], []
-    for i, answer in enumerate(answers):
-        record = {name: _raw(column, i) for name, column in columns.items()}
+    changes, tried = [], []
+    for i, (record, answer) in enumerate(zip(records, answers, strict=True)):
         fails = [[bool(flags[i]) for flags in rule] for rule in failing]
         for j in _nearest(rule_set.rules, [other for other in others if other != answer], fails):
             rule = rule_set.rules[j]
             conditions = tuple(one for one, failed in zip(rule.conditions, fails[j], strict=True) if failed)
             values = tuple(_moved(one, record[one.column]) for one in conditions)
             if _NOWHERE not in values:
-                records.append({**record, **{one.column: v for one, v in zip(conditions, values, strict=True)}})
+                changes.append({**record, **{one.column: v for one, v in zip(conditions, values, strict=True)}})
                 tried.append((i, Change(rule.label, j + 1, conditions, values)))
-    return _chosen(rule_set, len(answers), records, tried, None if label is not None else _TOLD)
+    return _chosen(rule_set, len(answers), changes, tried, None if label is not None else _TOLD)
 
 
 def _nearest(rules: Sequence[Rule], labels: Sequence[Any], fails: Sequence[Sequence[bool]]) -> list[int]:
