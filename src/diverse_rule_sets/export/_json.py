@@ -23,6 +23,8 @@ from diverse_rule_sets.rules import Rule, RuleSet
 
 FORMAT, VERSION = "diverse-rule-sets", 1
 MAX_CHARACTERS = 50_000_000
+_MAX_DEPTH = 30
+_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
     *("uncovered_counts", "columns", "rules", "backups"),
@@ -151,14 +153,25 @@ def _loaded(text: str | bytes) -> dict[str, Any]:
         raise ValueError(f"the text is too long to be a rule set: {len(text):,}, at most {MAX_CHARACTERS:,} characters")
     try:
         words = text if isinstance(text, str) else bytes(text).decode("utf-8-sig")
+        _check_depth(words)
         content = json.loads(words, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("not a rule set: the JSON is nested too deeply") from None
     except ValueError as error:  # cut off, not JSON, not text, or one of the refusals below
         raise ValueError(f"not a rule set in JSON, or cut off: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'not a rule set: expected an object with "format": "{FORMAT}", got {_short(content)}')
     return content
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what is nested deeper than any rule set, before a reader that goes down with it sees it."""
+    depth = 0
+    for found in _MARKS.finditer(text):
+        if found[0] in "[{":
+            depth += 1
+        elif found[0] in "]}":
+            depth -= 1
+        if depth > _MAX_DEPTH:
+            raise ValueError("the JSON is nested too deeply")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
