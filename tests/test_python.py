@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, RuleSet, baselines
 from diverse_rule_sets.deciding import CONFLICTS
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 
@@ -187,3 +187,28 @@ def test_labels_of_numpy_are_those_of_python():
     space = {}
     exec(rule_set.to_python(), space)
     assert space["predict"]({})["label"] == "a"
+
+
+def _spread(n_rules, n_classes, conflict):
+    """Return rules that all overlap, with class counts of their own."""
+    rules = tuple(
+        Rule(
+            (Interval("x", low=float(j)), Interval("y", high=float(3 * n_rules - j))),
+            j % n_classes,
+            tuple((k, 1 + (j * k) % 7) for k in range(n_classes)),
+        )
+        for j in range(n_rules)
+    )
+    return RuleSet(rules, tuple(range(n_classes)), 0, (9999,) * n_classes, (0,) * n_classes, conflict)
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_polars_expressions_do_not_grow_beyond_what_polars_can_plan(conflict):
+    def size(rule_set):
+        space = {}
+        exec(rule_set.to_python(kind="polars"), space)
+        return sum(len(expression.meta.serialize()) for expression in space["predict"]())
+
+    assert size(_spread(40, 8, conflict)) < 5 * size(_spread(20, 4, conflict))
+    many = pl.DataFrame({"x": np.linspace(-1, 50, 200), "y": np.linspace(0, 130, 200)})
+    check(_spread(40, 8, conflict), "polars", many)

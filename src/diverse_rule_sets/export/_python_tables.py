@@ -155,22 +155,21 @@ class Polars(_Tables):
         alike = [text for text in texts if texts.count(text) > 1]
         if alike:
             raise ValueError(f"two columns are both called {alike[0]!r} as text, the only names that polars has")
-        everyone = rule_set.rules + rule_set.backups
+        everyone, together = rule_set.rules + rule_set.backups, rule_set.conflict == "counts"
         lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
         lines += ["    covers = ["]
         lines += [f"        ({self.covers(rule)}).fill_null(False)," for rule in everyone]
         lines += ["    ]", f"    n_rules = {len(rule_set.rules)}"]
         lines.append(_POLARS_ORDERED if decision.ballots is None else _POLARS_ADDED)
-        lines.append(_POLARS_COUNTS if rule_set.conflict == "counts" else "")
         return (
             '"""If-then rules as polars expressions: frame.with_columns(predict())."""\n\nimport polars as pl\n\n'
             + self._named_tables()
             + f"\n\n\ndef {name}():\n"
             + '    """Return expressions: label, rule (the number of the one that spoke) and probabilities."""\n'
-            + "\n".join(line for line in lines if line)
+            + "\n".join(lines)
             + "\n"
-            + _POLARS_END
-            + (_POLARS_WINNER if rule_set.conflict == "counts" else "")
+            + _POLARS_END.format(alone="backup" if together else "spoke")
+            + (_POLARS_COUNTS if together else "")
             + _POLARS_LAST
         )
 
@@ -187,24 +186,18 @@ _POLARS_ADDED = """    anyone = pl.any_horizontal(*covers[:n_rules], False)
         pl.sum_horizontal(0, *(covers[j].cast(pl.Int64) * row[k] for j, row in enumerate(BALLOTS) if row[k]))
         for k in range(len(CLASSES))
     ]
-    largest = pl.max_horizontal(*sums)
-    winner = pl.coalesce(*(pl.when(sums[k] == largest).then(k) for k in PREFERENCE))
+    place = pl.concat_list(*(sums[k] for k in PREFERENCE)).list.arg_max()
     speakers = [
-        pl.when(covers[number - 1] & (winner == CLASSES.index(LABELS[number]))).then(number) for number in ORDER
+        pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in ORDER if LABELS[number] == CLASSES[k]), 0)
+        for k in PREFERENCE
     ]
-    backups = [pl.when(covers[number - 1]).then(number) for number in range(n_rules + 1, len(covers) + 1)]
-    spoke = pl.when(anyone).then(pl.coalesce(*speakers, 0)).otherwise(pl.coalesce(*backups, 0))"""
-_POLARS_COUNTS = """    counts = [
-        pl.sum_horizontal(0, *(covers[j].cast(pl.Float64) * row[k] for j, row in enumerate(COUNTS)))
-        for k in range(len(CLASSES))
-    ]
-    parts = [(count + added) * weight for count, added, weight in zip(counts, ADDED, WEIGHTS)]
-    total = pl.sum_horizontal(*parts)
-    together = [pl.when(total > 0).then(part / total).otherwise(share) for part, share in zip(parts, UNKNOWN)]"""
+    spare = range(n_rules + 1, len(covers) + 1)
+    backup = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in spare), 0)
+    spoke = pl.when(anyone).then(pl.concat_list(*speakers).list.get(place)).otherwise(backup)"""
 _POLARS_END = """    numbers = range(len(LABELS))
-    label = spoke.replace_strict(numbers, LABELS)
+    label = {alone}.replace_strict(numbers, LABELS)
     shares = [
-        spoke.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
+        {alone}.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
         for k in range(len(CLASSES))
     ]
 """
@@ -214,7 +207,15 @@ _POLARS_LAST = """    return [
         *(share.alias(f"{PREFIX}probability_{one}") for one, share in zip(CLASSES, shares)),
     ]
 """
-_POLARS_WINNER = """    won = winner.replace_strict(range(len(CLASSES)), CLASSES)
+_POLARS_COUNTS = """    rows = [[count * weight for count, weight in zip(row, WEIGHTS)] for row in COUNTS]
+    start = [added * weight for added, weight in zip(ADDED, WEIGHTS)]
+    parts = [
+        pl.sum_horizontal(start[k], *(covers[j].cast(pl.Float64) * row[k] for j, row in enumerate(rows) if row[k]))
+        for k in range(len(CLASSES))
+    ]
+    total = pl.sum_horizontal(sum(start), *(covers[j].cast(pl.Float64) * sum(row) for j, row in enumerate(rows)))
+    together = [pl.when(total > 0).then(part / total).otherwise(share) for part, share in zip(parts, UNKNOWN)]
+    won = place.replace_strict(range(len(CLASSES)), [CLASSES[k] for k in PREFERENCE])
     label = pl.when(anyone).then(won).otherwise(label)
     shares = [pl.when(anyone).then(ours).otherwise(alone) for ours, alone in zip(together, shares)]
 """
