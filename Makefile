@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 
 help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
-	@echo "make test   lint, types, tests"
+	@echo "make test   lint, types, tests, a worker for each core"
 	@echo "make check  lint and types only"
 	@echo "make bench  speed, scaling, memory and the frontier (tables: DRS_DATA, or downloaded)"
 	@echo "make paper  the paper's tables and figures beside the print, about ten minutes (tables: DRS_DATA, or downloaded)"
@@ -33,7 +33,7 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py
