@@ -87,7 +87,7 @@ def check_everywhere(places, rule_set, table, kinds):
     for kind in test_python.KINDS:
         test_python.check(rule_set, kind, frame)
     writable = not any(re.search(test_pmml.unwritable, text) for text in _texts(rule_set, table))
-    if rule_set.decision.ballots is None and writable:
+    if writable:
         test_pmml.check(java, rule_set, table, kinds)
 
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets.deciding import CONFLICTS
 from models import as_polars, kinds_of, records_for, rule_sets
 from servers import jpmml
 
-ORDERED = ("precision", "smoothed", "f1", "first")
 # Characters that XML 1.0 can write; line ends, which every XML reader changes, are tried by themselves.
 unwritable = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -64,7 +64,7 @@ def texts(rule_set, columns):
 
 
 @settings(max_examples=200)
-@given(rule_sets(ORDERED), st.integers(0, 1000))
+@given(rule_sets(), st.integers(0, 1000))
 def test_random_models_answer_the_same(java, drawn, seed):
     rule_set, columns = drawn
     if any(unwritable.search(text) for text in texts(rule_set, columns)):
@@ -72,7 +72,7 @@ def test_random_models_answer_the_same(java, drawn, seed):
     check(java, rule_set, records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()})
 
 
-@pytest.mark.parametrize("conflict", ORDERED)
+@pytest.mark.parametrize("conflict", CONFLICTS)
 def test_fitted_models_answer_the_same(java, mixed, conflict):
     X, y = mixed
     frame = pl.from_pandas(X.astype({"size": str}).replace({"size": {"nan": None}}))
@@ -81,12 +81,13 @@ def test_fitted_models_answer_the_same(java, mixed, conflict):
     check(java, rule_set, frame.to_dict(as_series=False), kinds_of(frame))
 
 
-def test_cba_answers_the_same(java):
+@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_rivals_answer_the_same(java, rival):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
     X = pl.DataFrame(table)
-    rule_set = baselines.CBAClassifier().fit(X, y).rule_set_
+    rule_set = rival.fit(X, y).rule_set_
     assert len(rule_set) > 1
     check(java, rule_set, table, kinds_of(X))
 
@@ -104,10 +105,9 @@ def test_names_and_values_are_text_and_nothing_else():
     assert predicate.attrib == {"field": hostile, "operator": "equal", "value": hostile}
 
 
-@pytest.mark.parametrize("conflict", ["vote", "counts", lambda rules: rules[0]])
-def test_what_pmml_cannot_say_is_refused(conflict):
-    with pytest.raises(ValueError, match="conflict is"):
-        replace(small(), conflict=conflict).to_pmml()
+def test_what_pmml_cannot_say_is_refused():
+    with pytest.raises(ValueError, match="conflict is a function"):
+        replace(small(), conflict=lambda rules: rules[0]).to_pmml()
 
 
 def test_characters_that_xml_cannot_write_are_named():

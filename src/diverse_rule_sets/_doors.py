@@ -208,8 +208,7 @@ class Doors:
         """Return the rule set as PMML 4.4, a RuleSetModel, for the scoring engines that read it.
 
         Its outputs are ``label``, ``rule`` (the number of the rule or backup that spoke, as printed, or ``default``)
-        and ``probability(...)`` for each class. Times with a zone are given to it in UTC. Rule sets that add up counts
-        or votes have no form in PMML and are refused.
+        and ``probability(...)`` for each class. Times with a zone are given to it in UTC.
 
         Parameters
         ----------

@@ -124,7 +124,7 @@ def decide(conflict: str, evidence: Evidence) -> Decision:
         by_size = np.lexsort((classes, -evidence.totals))
         scale = np.ones(classes.size, np.int64)
         if evidence.weights is not None:
-            largest = min(_WEIGHT, 2**62 // max(int(evidence.counts.sum()), 1))  # sums stay whole numbers of 64 bits
+            largest = min(_WEIGHT, 2**53 // max(int(evidence.counts.sum()), 1))  # sums are exact as floats too
             scale = np.maximum(_whole(evidence.weights / evidence.weights.max(), largest), 1)
         ballots = evidence.counts.astype(np.int64) * scale
         return Decision(np.lexsort((places, -evidence.own)), evidence.labels, ballots, by_size, scale)

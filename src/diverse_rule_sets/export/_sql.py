@@ -74,7 +74,7 @@ def _listed(name: str, values: Any) -> list[str]:
 def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
     """Refuse to pass on a column that is called like one that the query adds; databases may not tell a from A."""
     steps = [f"{names.prefix}{part}{k}" for part in "fs" for k in range(max(len(rule_set), len(rule_set.classes)))]
-    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "backup")]
+    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "backup", "total")]
     taken = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
     for name in kept:
         if name.casefold() in taken:
@@ -205,7 +205,7 @@ def _added_up(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, kee
         source,
         ("f", [*_kept(exp, keep, "r"), *steps.flags()]),
         ("t", [*_kept(exp, "*", "f"), *steps.sums()]),
-        ("w", [*_kept(exp, "*", "t"), steps.winner()]),
+        ("w", [*_kept(exp, "*", "t"), steps.winner(), *steps.total()]),
         ("s", [*_kept(exp, "*", "w"), steps.speaker()]),
         ("", [*_kept(exp, keep, "s"), *steps.answers()]),
     )
@@ -306,8 +306,14 @@ class _Steps:
         named = zip([label, *alone], [names.label, *names.probabilities], strict=True)
         return [spoke, *(exp.alias_(expression, name, quoted=True, copy=False) for expression, name in named)]
 
-    def _together(self) -> list[Any]:
-        """The probabilities of all covering rules together: their counts, smoothed and weighted, scaled to sum to 1."""
+    def total(self) -> list[Any]:
+        """What the probabilities of all covering rules together are shares of."""
+        if self._rule_set.conflict != "counts":
+            return []
+        return [self._alias(_chained(self._exp.Add, self._parts("t")), "total")]
+
+    def _parts(self, source: str) -> list[Any]:
+        """What each class has under all covering rules together: their counts, smoothed and weighted."""
         exp, writer, evidence = self._exp, self._writer, self._rule_set.evidence
         prior = evidence.totals / max(int(evidence.totals.sum()), 1)
         weights = np.ones(prior.size) if evidence.weights is None else evidence.weights
@@ -315,19 +321,23 @@ class _Steps:
         assert scale is not None
         parts = []
         for k in range(prior.size):
-            count = writer.double(self._named(f"s{k}", "s"))
+            count = writer.double(self._named(f"s{k}", source))
             weighted = exp.Mul(this=count, expression=writer.double(float(weights[k] / scale[k])))
             added = writer.double(float(weights[k] * evidence.smoothing * prior[k]))
             parts.append(exp.paren(exp.Add(this=weighted, expression=added)))
-        total = exp.paren(_chained(exp.Add, parts))
+        return parts
+
+    def _together(self) -> list[Any]:
+        """The probabilities of all covering rules together."""
+        exp, writer, total = self._exp, self._writer, self._named("total", "s")
         nothing = exp.EQ(this=total.copy(), expression=writer.whole(0))
-        unknown = evidence.shares(np.zeros((1, prior.size)))[0]
+        unknown = self._rule_set.evidence.shares(np.zeros((1, self._n_classes)))[0]
         return [
             writer.case(
                 [(nothing.copy(), writer.double(float(unknown[k])))],
-                exp.Div(this=part.copy(), expression=total.copy(), typed=False, safe=False),
+                exp.Div(this=part, expression=total.copy(), typed=False, safe=False),
             )
-            for k, part in enumerate(parts)
+            for k, part in enumerate(self._parts("s"))
         ]
 
 
