@@ -48,13 +48,32 @@ class Evidence:
     weights: Floats | None
     smoothing: float
 
+    @property
+    def prior(self) -> Floats:
+        """Share of each class in the table."""
+        return np.asarray(self.totals / max(int(self.totals.sum()), 1))
+
+    @property
+    def added(self) -> Floats:
+        """What smoothing adds to the count of each class."""
+        return self.smoothing * self.prior
+
+    @property
+    def class_weights(self) -> Floats:
+        """Weight of a record of each class, 1 where none is given."""
+        return np.ones(self.totals.size) if self.weights is None else self.weights
+
+    @property
+    def unknown(self) -> Floats:
+        """Class probabilities where nothing is counted."""
+        return np.asarray(self.shares(np.zeros((1, self.totals.size)))[0])
+
     def shares(self, counts: Floats) -> Floats:
         """Return class probabilities: counts, smoothed towards the class shares and weighted; a row per row."""
-        prior = self.totals / max(int(self.totals.sum()), 1)
         covered = counts.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            mixed = (counts + self.smoothing * prior) / (covered + self.smoothing)
-        shares = np.where(covered + self.smoothing > 0, mixed, prior)
+            mixed = (counts + self.added) / (covered + self.smoothing)
+        shares = np.where(covered + self.smoothing > 0, mixed, self.prior)
         if self.weights is not None:
             shares = shares * self.weights
             shares = shares / shares.sum(axis=1, keepdims=True)

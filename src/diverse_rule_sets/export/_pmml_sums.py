@@ -6,8 +6,6 @@ import datetime
 from collections.abc import Collection, Hashable
 from typing import Any
 
-import numpy as np
-
 from diverse_rule_sets.export._pmml_parts import Element, Test, alternatives, child, element, simple, unused, value_text
 from diverse_rule_sets.rules import Rule, RuleSet
 
@@ -70,11 +68,10 @@ class Sums:
         """Add what each class has of the probability, its counts smoothed and weighted, and the sum of all."""
         evidence, scale = self._rule_set.evidence, self._rule_set.decision.scale
         assert scale is not None
-        prior = evidence.totals / max(int(evidence.totals.sum()), 1)
-        weights = np.ones(prior.size) if evidence.weights is None else evidence.weights
+        factors, added = evidence.class_weights / scale, evidence.class_weights * evidence.added
         for k, name in enumerate(self._parts):
-            counted = _apply("*", _ref(self._sums[k]), _constant(float(weights[k] / scale[k])))
-            _derive(local, name, _apply("+", counted, _constant(float(weights[k] * evidence.smoothing * prior[k]))))
+            counted = _apply("*", _ref(self._sums[k]), _constant(float(factors[k])))
+            _derive(local, name, _apply("+", counted, _constant(float(added[k]))))
         _derive(local, self._total, _added([_ref(name) for name in self._parts]))
 
     def speaks(self, j: int) -> list[Element]:
@@ -87,12 +84,11 @@ class Sums:
 
     def share(self, k: int, alone: Element) -> Element:
         """Return the probability of a class: of all rules that fire together, or of who speaks alone if none does."""
-        unknown = self._rule_set.evidence.shares(np.zeros((1, len(self._parts))))[0]
         together = _apply(
             "if",
             _apply("greaterThan", _ref(self._total), _constant(0.0)),
             _apply("/", _ref(self._parts[k]), _ref(self._total)),
-            _constant(float(unknown[k])),
+            _constant(float(self._rule_set.evidence.unknown[k])),
         )
         return _apply("if", _apply("equal", _ref(self._winner), _constant(float(NOBODY))), alone, together)
 

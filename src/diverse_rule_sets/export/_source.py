@@ -135,14 +135,12 @@ class Writer(ABC):
             ]
         if rule_set.conflict == "counts":
             evidence = rule_set.evidence
-            prior = evidence.totals / max(int(evidence.totals.sum()), 1)
-            weights = [1.0] * prior.size if evidence.weights is None else evidence.weights.tolist()
             lines += [
                 "# Class counts of each rule, what is added to their sum, weights of the classes.",
                 _table("COUNTS", evidence.counts.astype(int).tolist()),
-                _table("ADDED", (evidence.smoothing * prior).tolist()),
-                _table("WEIGHTS", weights),
-                _table("UNKNOWN", evidence.shares(evidence.counts[:0].sum(axis=0, keepdims=True))[0].tolist()),
+                _table("ADDED", evidence.added.tolist()),
+                _table("WEIGHTS", evidence.class_weights.tolist()),
+                _table("UNKNOWN", evidence.unknown.tolist()),
             ]
         return "\n".join(lines)
 

@@ -314,24 +314,21 @@ class _Steps:
 
     def _parts(self, source: str) -> list[Any]:
         """What each class has under all covering rules together: their counts, smoothed and weighted."""
-        exp, writer, evidence = self._exp, self._writer, self._rule_set.evidence
-        prior = evidence.totals / max(int(evidence.totals.sum()), 1)
-        weights = np.ones(prior.size) if evidence.weights is None else evidence.weights
-        scale = self._decision.scale
+        exp, writer, evidence, scale = self._exp, self._writer, self._rule_set.evidence, self._decision.scale
         assert scale is not None
+        factors, added = evidence.class_weights / scale, evidence.class_weights * evidence.added
         parts = []
-        for k in range(prior.size):
+        for k in range(self._n_classes):
             count = writer.double(self._named(f"s{k}", source))
-            weighted = exp.Mul(this=count, expression=writer.double(float(weights[k] / scale[k])))
-            added = writer.double(float(weights[k] * evidence.smoothing * prior[k]))
-            parts.append(exp.paren(exp.Add(this=weighted, expression=added)))
+            weighted = exp.Mul(this=count, expression=writer.double(float(factors[k])))
+            parts.append(exp.paren(exp.Add(this=weighted, expression=writer.double(float(added[k])))))
         return parts
 
     def _together(self) -> list[Any]:
         """The probabilities of all covering rules together."""
         exp, writer, total = self._exp, self._writer, self._named("total", "s")
         nothing = exp.EQ(this=total.copy(), expression=writer.whole(0))
-        unknown = self._rule_set.evidence.shares(np.zeros((1, self._n_classes)))[0]
+        unknown = self._rule_set.evidence.unknown
         return [
             writer.case(
                 [(nothing.copy(), writer.double(float(unknown[k])))],
