@@ -124,6 +124,7 @@ def test_a_parameter_out_of_range_is_named(params, error, message):
         (X, np.where(y, 1.0, np.inf), ValueError, "y contains infinity"),
         (X, pd.to_datetime([None, "2020-01-01"] * 20), ValueError, "y contains NaN: 20 missing labels"),
         (X, np.linspace(0.1, 0.9, 40), ValueError, "Unknown label type"),
+        (X, np.array(["2024-01-01", "2025-01-01"] * 20, "datetime64[us]"), ValueError, "y holds datetime64.* values"),
         (X, [1, "a"] * 20, ValueError, "y holds labels of kind number and string"),
         (X, np.array([1, "a"] * 20, object), ValueError, "y holds labels of kind number and string"),
         (X, np.array([True, 1] * 20, object), ValueError, "y holds labels of kind boolean and number"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
 from diverse_rule_sets._tables import Column, as_table
 from diverse_rule_sets.conditions import merged
 
@@ -283,3 +283,17 @@ def test_bounds_are_of_one_kind():
     with pytest.raises(TypeError, match="of two kinds"):
         Interval("x", low=1, high=datetime.datetime(2020, 1, 1))
     assert Interval("x", low=datetime.date(2020, 1, 1)).low == datetime.datetime(2020, 1, 1)
+
+
+def test_a_date_that_is_asked_to_equal_another_gets_a_hint():
+    table = as_table(pd.DataFrame({"day": pd.to_datetime(["2020-01-31", "2020-02-01"])}))
+    for words in ("day = 2020-01-31", "day in {2020-01-31, 2020-02-01}", "day != 2020-01-31"):
+        with pytest.raises(ValueError, match="one moment is an interval too: 2020-01-31 <= day <= 2020-01-31"):
+            Rule.parse(f"IF {words} THEN good").covers(table)
+    assert Rule.parse("IF 2020-01-31 <= day <= 2020-01-31 THEN good").covers(table).tolist() == [True, False]
+
+
+def test_an_interval_without_values_meets_nothing_not_even_itself():
+    empty = Interval("x", 0, 0)
+    with pytest.raises(ValueError, match="no value can meet both"):
+        empty.meet(empty)

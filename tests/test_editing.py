@@ -63,6 +63,36 @@ def test_a_rule_comes_and_goes(fitted):
     assert clf.explain(X)["fired"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.fires(X)]
 
 
+def test_backups_and_the_default_say_what_is_likeliest_after_a_change_too(fitted):
+    clf, X, y = fitted
+    rule_set = clf.rule_set_
+    assert len(rule_set) > 1
+    assert rule_set.backups
+    changes = [rule_set.with_rule("IF age > 30 THEN good", X, y), rule_set.replace(1, "IF age > 70 THEN good", X, y)]
+    changes += [rule_set.without_rule(number, X, y) for number in range(1, len(rule_set) + 1)]
+    while len(changes[-1]):
+        changes.append(changes[-1].without_rule(1, X, y))
+    for changed in changes:
+        alone = changed.speakers(X) >= len(changed)
+        alone |= changed.speakers(X) < 0
+        likeliest = np.array(changed.classes)[changed.predict_proba(X).argmax(axis=1)]
+        assert changed.predict(X)[alone].tolist() == likeliest[alone].tolist()
+    assert any(changed.backups != rule_set.backups for changed in changes[2 : 2 + len(rule_set)])
+    assert rule_set.without_rule(1, X, y).with_rule(rule_set[0], X, y, position=1) == rule_set
+
+
+def test_what_a_person_says_against_the_counts_stays(fitted):
+    clf, X, y = fitted
+    number = len(clf.rule_set_) + 1
+    backup = clf.rule_set_.backups[0]
+    other = next(label for label in clf.classes_ if label != backup.label)
+    told = clf.rule_set_.replace(number, Rule(backup.conditions, other), X, y)
+    assert told.backups[0].label == other
+    assert told.without_rule(1, X, y).backups[0].label == other
+    empty = RuleSet((), ("bad", "good"), "bad", (0, 0), (0, 0))
+    assert empty.with_rule("IF age > 200 THEN good", X, y).default == "bad"
+
+
 def test_one_rule_in_place_of_another(fitted):
     clf, X, y = fitted
     before = clf.rule_set_
@@ -114,7 +144,7 @@ def test_labels_are_read_as_the_classes_they_name():
         (lambda r, X, y: r.without_rule(99, X, y), ValueError, "rule must be a number from 1"),
         (lambda r, X, y: r.without_rule("IF age > 1 THEN good", X, y), ValueError, "there is no rule IF age > 1"),
         (lambda r, X, y: r.evaluated(X, y[:-1]), ValueError, "one label per record"),
-        (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "does not know: ugly"),
+        (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "does not know: 'ugly'"),
     ],
 )
 def test_what_does_not_fit_is_refused(fitted, change, error, message):

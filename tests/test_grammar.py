@@ -2,12 +2,13 @@
 
 import datetime
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
+from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.conditions import format_label
 
 text = st.text(max_size=12) | st.sampled_from(
@@ -137,3 +138,36 @@ def test_any_text_is_read_or_refused(words):
     except ValueError:
         return
     assert Rule.parse(str(rule)) == rule
+
+
+@pytest.mark.parametrize("label", ["good", "2", "a (b)", "x (0.85 of 13: 2 a)", '"q"', "THEN"])
+def test_a_printed_line_with_its_number_and_figures_is_read(label):
+    rule = Rule.parse(f"IF age <= 37 AND sex = 'F' THEN {format_label(label)}")
+    assert rule.label == label
+    counted = replace(rule, class_counts=((label, 1234), ("b", 6)))
+    for rule_set in (
+        RuleSet((counted,), (label, "b"), "b", (2000, 2000), (766, 1994)),
+        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), backups=(counted,)),
+        RuleSet((rule,), (label, "b"), "b", (2000, 2000), (2000, 2000)),
+    ):
+        printed = str(rule_set)
+        line = printed[printed.index("1. IF") : printed.index(")\n", printed.index("THEN " + format_label(label))) + 1]
+        assert line.startswith("1. IF")
+        assert line.endswith(")")
+        assert Rule.parse(line) == rule
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("IF age <= 37 and x > 3 THEN good", "AND and THEN stand in capitals"),
+        ("IF age <= 37 then good", "AND and THEN stand in capitals"),
+        ("IF a = true THEN x", "True and False are written so"),
+        ("IF b > 2 AND a is not missing THEN x", "there is no 'is not missing'"),
+        ("IF sex = F THEN x", "text stands in quotes"),
+        ('IF day <= "2020-01-31" THEN x', "they stand without quotes"),
+    ],
+)
+def test_what_people_write_instead_gets_a_hint(words, hint):
+    with pytest.raises(ValueError, match=hint):
+        Rule.parse(words)

@@ -89,9 +89,21 @@ def test_masked_entries_are_missing():
     assert column.missing.tolist() == [False, True, False]
 
 
-def test_times_with_a_zone_are_taken_at_utc():
-    column = as_table(pd.DataFrame({"c": pd.Series([DAY]).dt.tz_localize("Europe/Stockholm")})).column("c")
-    assert column.values[0] == np.datetime64("2020-05-16T22:00")
+@pytest.mark.parametrize(
+    ("zone", "utc"),
+    [
+        ("Europe/Stockholm", "2020-05-16T22:00"),
+        ("America/New_York", "2020-05-17T04:00"),
+        ("America/Argentina/Buenos_Aires", "2020-05-17T03:00"),
+        ("Etc/GMT+5", "2020-05-17T05:00"),
+        (datetime.timezone(datetime.timedelta(hours=-3)), "2020-05-17T03:00"),
+    ],
+)
+def test_times_with_a_zone_are_taken_at_utc(zone, utc):
+    column = as_table(pd.DataFrame({"c": pd.Series([DAY, None]).dt.tz_localize(zone)})).column("c")
+    assert column.kind == "date (UTC)"
+    assert column.values[0] == np.datetime64(utc)
+    assert column.missing.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ class Doors:
     def with_rule(self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None) -> RuleSet:
         """Return the rule set with one more rule, all counts taken on given data.
 
+        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+
         Parameters
         ----------
         rule : the rule, or one in words such as ``"IF age <= 37 THEN good"``
@@ -85,6 +87,8 @@ class Doors:
     def without_rule(self, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
         """Return the rule set less one rule or backup, all counts taken on given data.
 
+        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+
         Parameters
         ----------
         rule : its number, as printed, or the rule itself, also in words
@@ -96,6 +100,8 @@ class Doors:
 
     def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
         """Return the rule set with one rule or backup in place of another, all counts taken on given data.
+
+        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
 
         Parameters
         ----------

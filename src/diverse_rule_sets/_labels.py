@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from diverse_rule_sets._tables import n_missing
+from diverse_rule_sets._tables import n_missing, plain
 
 
 def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -30,6 +30,8 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     missing = n_missing(labels.tolist()) if labels.dtype.kind in "OfM" else 0
     if missing:
         raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
+    if labels.dtype.kind not in "OUSbiuf":
+        raise ValueError(f"Unknown label type: y holds {labels.dtype} values, expected strings, numbers or booleans")
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.dtype == object:
@@ -75,7 +77,7 @@ def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int6
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
     position = {label: k for k, label in enumerate(classes)}
-    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
+    unknown = sorted({repr(plain(label)) for label in labels.tolist() if label not in position})
     if unknown:
         more = ", ..." if len(unknown) > 10 else ""
         raise ValueError(

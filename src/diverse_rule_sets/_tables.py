@@ -170,6 +170,9 @@ def _column(name: Hashable, series: Any) -> Column:
             return _column_of_objects(name, series.to_list())
         if str(native.dtype).startswith("Sparse"):
             return _column_of_array(name, native.to_numpy())
+        if getattr(native.dtype, "tz", None) is not None:  # narwhals does not know every time zone
+            moments = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+            return Column(name, INSTANT, moments.astype("datetime64[us]"))
         dtype = native.dtype
     raise TypeError(
         f"column {name!r} holds {dtype} values: argument must be a string or a number, a boolean, a date or missing; "

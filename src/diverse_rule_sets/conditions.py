@@ -31,6 +31,12 @@ _AWKWARD = re.compile(
     r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
     r"|\b(AND|THEN|is missing)\b|\b(in|not)$"
 )
+# The figures that are printed behind a label.
+FIGURES = re.compile(
+    r"\s+\((?:precision [<>]?\d\.\d\d, covers [\d,]+ of|covers none of|[<>]?\d\.\d\d of) [\d,]+"
+    r"(?: records)?(?::.*)?\)\Z",
+    re.DOTALL,
+)
 # Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
 _AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
 
@@ -54,11 +60,17 @@ class Condition(ABC):
         """Return the condition on the same column that holds where both do."""
         if self == other:
             return self
-        raise ValueError(f"no value can meet both {self} and {other}")
+        raise self._apart(other)
+
+    def _apart(self, other: Condition) -> ValueError:
+        return ValueError(f"no value can meet both {self} and {other}")
 
     def _mismatch(self, column: Column, expected: str) -> ValueError:
+        dates = column.kind in (DATE, INSTANT) and expected == CATEGORY
+        hint = "; one moment is an interval too: 2020-01-31 <= day <= 2020-01-31" if dates else ""
         return ValueError(
-            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition {self}"
+            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition "
+            f"{self}{hint}"
         )
 
 
@@ -141,7 +153,9 @@ class Interval(Condition):
         with_low = all(one.with_low for one in (self, other) if one.low == low)
         with_high = all(one.with_high for one in (self, other) if one.high == high)
         both = Interval(self.column, low, high, with_low, with_high)
-        return super().meet(other) if both.empty else both
+        if both.empty:
+            raise self._apart(other)
+        return both
 
     def __str__(self) -> str:
         name = format_name(self.column)
@@ -393,7 +407,8 @@ def _escape(character: str) -> str:
 def format_label(label: Any) -> str:
     """Return a label as a person would write it: a string without quotes unless it reads like something else."""
     label = plain(label)
-    bare = isinstance(label, str) and label.isprintable() and not _AWKWARD_LABEL.search(label)
+    bare = isinstance(label, str) and label.isprintable()
+    bare = bare and not _AWKWARD_LABEL.search(label) and not FIGURES.search(label)
     return str(label) if bare else format_value(label)
 
 

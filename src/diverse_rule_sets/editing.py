@@ -70,24 +70,58 @@ def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int
     place = len(rule_set.rules) if position is None else _place("position", position, len(rule_set.rules) + 1)
     rules = list(rule_set.rules)
     rules.insert(place, _read(rule, rule_set))
-    return evaluated(replace(rule_set, rules=tuple(rules)), X, y)
+    return _recounted(replace(rule_set, rules=tuple(rules)), _follow(rule_set), X, y)
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
     """Return the rule set less one rule or backup; see :meth:`RuleSet.without_rule`."""
-    place = _found(rule, rule_set)
-    everyone = [*rule_set.rules, *rule_set.backups]
-    n_rules = len(rule_set.rules) - (place < len(rule_set.rules))
-    del everyone[place]
-    return evaluated(replace(rule_set, rules=tuple(everyone[:n_rules]), backups=tuple(everyone[n_rules:])), X, y)
+    place, follow = _found(rule, rule_set), _follow(rule_set)
+    rules, backups = list(rule_set.rules), list(rule_set.backups)
+    if place < len(rules):
+        del rules[place]
+    else:
+        del backups[place - len(rules)], follow[place - len(rules)]
+    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
 
 
 def with_replaced(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
     """Return the rule set with one rule in place of another; see :meth:`RuleSet.replace`."""
-    everyone = [*rule_set.rules, *rule_set.backups]
-    everyone[_found(rule, rule_set)] = _read(by, rule_set)
-    n_rules = len(rule_set.rules)
-    return evaluated(replace(rule_set, rules=tuple(everyone[:n_rules]), backups=tuple(everyone[n_rules:])), X, y)
+    place, follow = _found(rule, rule_set), _follow(rule_set)
+    rules, backups = list(rule_set.rules), list(rule_set.backups)
+    if place < len(rules):
+        rules[place] = _read(by, rule_set)
+    else:
+        backups[place - len(rules)] = _read(by, rule_set)
+        follow[place - len(rules)] = False  # its label is the user's word
+    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
+
+
+def _follow(rule_set: RuleSet) -> list[bool]:
+    """Tell of each backup and of the default whether it names the likeliest class of the records that it counts."""
+    return [counted and named for counted, named, _ in _spare(rule_set)]
+
+
+def _spare(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
+    """Return, for each backup and the default: does it count records, does it name their likeliest class, and which."""
+    n_rules, n_backups = len(rule_set.rules), len(rule_set.backups)
+    counts = [*rule_set.class_counts(rule_set.backups), rule_set.default_counts]
+    said = rule_set.said_by(np.append(np.arange(n_rules, n_rules + n_backups), -1))
+    shares = rule_set.speaker_probabilities[n_rules:]
+    return [
+        (any(own), bool(row[k] == row.max()), rule_set.classes[int(np.argmax(row))])
+        for own, row, k in zip(counts, shares, said.tolist(), strict=True)
+    ]
+
+
+def _recounted(rule_set: RuleSet, follow: list[bool], X: Any, y: Any) -> RuleSet:
+    """Take all counts anew; those backups that follow, and the default if it does, name what is likeliest now."""
+    changed = evaluated(rule_set, X, y)
+    labels = [backup.label for backup in changed.backups] + [changed.default]
+    for place, (counted, named, likeliest) in enumerate(_spare(changed)):
+        if follow[place] and counted and not named:
+            labels[place] = likeliest
+    backups = (replace(backup, label=label) for backup, label in zip(changed.backups, labels[:-1], strict=True))
+    return replace(changed, backups=tuple(backups), default=labels[-1])
 
 
 def _read(rule: Any, rule_set: RuleSet) -> Rule:
@@ -107,6 +141,10 @@ def _found(rule: Any, rule_set: RuleSet) -> int:
     everyone = rule_set.rules + rule_set.backups
     if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
         return _place("rule", rule, len(everyone))
+    if not isinstance(rule, Rule | str):
+        raise TypeError(
+            f"rule must be a number from 1 to {len(everyone)}, as printed, a Rule, or one in words, got {rule!r}"
+        )
     wanted = _read(rule, rule_set)
     if wanted not in everyone:
         raise ValueError(f"there is no rule {wanted}; give its number, from 1 to {len(everyone)}, as printed")

@@ -9,7 +9,8 @@
     value      a number, "text", True, False, or a date: 2020-01-31, 2020-01-31 12:00:00, with Z if it has a time zone
 
 Nothing of it is ever executed. Beyond what is printed, ``'text'``, ``==``, ``!=``, ``>=`` and ``<`` are understood, and
-conditions on the same column are put together.
+conditions on the same column are put together. The number before a printed rule and the figures behind it are passed
+over.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import math
 import re
 from typing import Any
 
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
+from diverse_rule_sets.conditions import FIGURES, Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -45,13 +46,21 @@ _ONE_VALUE = re.compile(_VALUE, re.DOTALL)
 _DATE_ONLY = re.compile(_DATE)
 _NUMBER_ONLY = re.compile(_NUMBER)
 _GAP = re.compile(r"\s+")
+# What people write that is not understood, and what to say then.
+_HINTS = (
+    (r"\b(?:and|then)\b", "AND and THEN stand in capitals"),
+    (r"\bis\s+not\s+missing\b", "there is no 'is not missing'; every comparison holds for known values only"),
+    (r"[<>]=?\s*[\"']", "only numbers and dates have an order, and they stand without quotes"),
+    (r"=\s*(?:true|false|TRUE|FALSE)\b", "True and False are written so"),
+    (r"=\s*[^\W\d]", "text stands in quotes"),
+)
 
 
 def parse_rule(text: str) -> tuple[tuple[Condition, ...], Any]:
     """Return the conditions and the label of a rule in words."""
     if not isinstance(text, str):
         raise TypeError(f"a rule in words must be a string, got {type(text).__name__}")
-    begin = re.match(r"\s*IF\s+", text)
+    begin = re.match(r"\s*(?:\d+\.\s*)?IF\s+", text)
     if begin is None:
         raise _error(text, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
     position = begin.end()
@@ -79,7 +88,11 @@ def _condition(text: str, position: int) -> tuple[Condition, int]:
                 return make(_name(found["name"]), found), found.end()
             except TypeError as error:
                 raise ValueError(f"cannot read the condition {found[0]!r}: {error}") from None
-    raise _error(text, position, 'a condition such as age <= 37, sex = "F", job in {"clerk"} or income is missing')
+    piece = re.split(r"\s(?:AND|THEN)\b", text[position:], maxsplit=1)[0]
+    hint = next((f" ({words})" for pattern, words in _HINTS if re.search(pattern, piece)), "")
+    raise _error(
+        text, position, f'a condition such as age <= 37, sex = "F", job in {{"clerk"}} or income is missing{hint}'
+    )
 
 
 def _between(name: Any, found: re.Match[str]) -> Condition:
@@ -197,9 +210,11 @@ def _label(text: str, position: int) -> Any:
     if not label:
         raise _error(text, position, "a label after THEN")
     if label[0] in "\"'":
-        if not re.fullmatch(_QUOTED, label, re.DOTALL):
+        quoted = re.match(_QUOTED, label, re.DOTALL)
+        if quoted is None or (quoted[0] != label and not FIGURES.fullmatch(label, quoted.end())):
             raise _error(text, position, "a label in quotes, and nothing after it")
-        return _value(label)
+        return _value(quoted[0])
+    label = FIGURES.sub("", label)
     if label in ("True", "False") or _NUMBER_ONLY.fullmatch(label):
         return _value(label)
     return _GAP.sub(" ", label) if "\n" in label else label
