@@ -185,7 +185,8 @@ class Doors:
         Notes
         -----
         NULL and NaN are missing. Text is compared as the database compares text: exactly, unless a column's collation
-        says otherwise. In SQLite dates are text as ISO 8601, compared to the millisecond.
+        says otherwise. In SQLite dates are text as ISO 8601, compared to the millisecond; elsewhere to
+        whatever the column holds, while here what is finer than a microsecond is cut off.
 
         Examples
         --------
