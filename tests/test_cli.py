@@ -1,5 +1,6 @@
 """The command line: every command against what the same calls in Python say, and one line for every mistake."""
 
+import dataclasses
 import inspect
 import io
 import json
@@ -13,7 +14,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_m
 from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
-from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, metrics
 from diverse_rule_sets.classifier import DEFAULTS
 from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._boundary import UsageError
@@ -307,6 +308,30 @@ def test_show_on_a_terminal_tells_the_same_rules(drs, folder, monkeypatch):
     assert drs("show", folder / "model.json", "--plain")[1] == str(rules_in(folder / "model.json")) + "\n"
     monkeypatch.setenv("NO_COLOR", "1")
     assert not re.search(r"\x1b\[([0-9]+;)*(3[0-7]|9[0-7])m", drs("show", folder / "model.json")[1])
+
+
+def test_what_is_not_all_does_not_read_as_all(drs, tmp_path, monkeypatch):
+    """3,997 of 3,998 right is no precision of 1.00, one of 4,000 no coverage of 0.0%: on a terminal as in the page."""
+    few, most = (Rule.parse(words) for words in ("IF x = 3 THEN b", "IF x <= 2 THEN a"))
+    few = dataclasses.replace(few, class_counts=(("a", 0), ("b", 1)))
+    most = dataclasses.replace(most, class_counts=(("a", 3997), ("b", 1)))
+    rules = RuleSet((most, few), ("a", "b"), "a", (3998, 2), (1, 0))
+    (tmp_path / "m.json").write_text(rules.to_json())
+    (tmp_path / "t.csv").write_text("x,y\n" + 3997 * "1,a\n" + "2,b\n3,b\n4,a\n")
+    (tmp_path / "wrong.csv").write_text("x,y\n1,a\n" + 3000 * "1,b\n" + "3,a\n")
+    _, told, _ = drs("evaluate", tmp_path / "m.json", tmp_path / "t.csv", "-t", "y")
+    assert re.search(r"accuracy +>0\.999  always saying a: >0\.999\n", told)
+    assert re.search(r"uncovered +<0\.1%", told)
+    assert re.search(r"overlap +0\.0%", told)
+    assert re.search(r"^ +1 +>0\.99 +3,998 +>0\.99 +3,998 ", told, re.MULTILINE)
+    assert re.search(r"^ +2 +1\.00 +1 +1\.00 +1 ", told, re.MULTILINE)
+    _, told, _ = drs("evaluate", tmp_path / "m.json", tmp_path / "wrong.csv", "-t", "y")
+    assert re.search(r"^  accuracy +<0\.001  ", told, re.MULTILINE)
+    assert re.search(r"^ +1 +<0\.01 +3,001 ", told, re.MULTILINE)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", drs("show", tmp_path / "m.json")[1])
+    assert ">0.99 of 3,998 (>99.9%)" in bare
+    assert "1.00 of 1 (<0.1%)" in bare
 
 
 def test_what_a_table_says_is_never_markup(drs, tmp_path, monkeypatch):
