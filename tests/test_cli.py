@@ -1,6 +1,7 @@
 """The command line: every command against what the same calls in Python say, and one line for every mistake."""
 
 import dataclasses
+import gzip
 import inspect
 import io
 import json
@@ -177,11 +178,13 @@ def test_predictions_on_the_standard_output_and_in_files_are_the_same(drs, folde
     code, out, err = drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith((folder / "t.csv").read_text("utf8").splitlines()[1])
-    for output in ("p.csv", "p.tsv", "p.arrow"):
+    for output in ("p.csv", "p.tsv", "p.arrow", "p.csv.gz", "p.TSV.GZ"):
         drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all", "-o", tmp_path / output)
     assert (tmp_path / "p.csv").read_text("utf8") == out
     assert (tmp_path / "p.tsv").read_text("utf8").count("\t") >= out.count("\n") * 8
     assert pl.read_ipc(tmp_path / "p.arrow").height == out.count("\n") - 1
+    assert gzip.decompress((tmp_path / "p.csv.gz").read_bytes()) == (tmp_path / "p.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "p.TSV.GZ").read_bytes()) == (tmp_path / "p.tsv").read_bytes()
 
 
 def test_no_records_no_predictions(drs, folder, tmp_path):

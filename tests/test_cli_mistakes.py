@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 import tempfile
 from pathlib import Path
 
@@ -78,6 +79,35 @@ def test_a_mistake_is_one_line(drs, tmp_path, monkeypatch, line, code, words):
     assert errors[0].startswith("drs: error: ")
     assert words in errors[0]
     assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+
+
+OVERWRITTEN = [
+    ("fit t.csv -t y -o t.csv", "t.csv", ""),
+    ("fit t.csv -t y -o ./t.csv", "./t.csv", ", the same file as 't.csv'"),
+    ("fit t.csv -t y -o link.csv", "link.csv", ", the same file as 't.csv'"),
+    ("fit link.csv -t y -o hard.csv", "hard.csv", ", the same file as 'link.csv'"),
+    ("predict m.json good.csv -o good.csv", "good.csv", ""),
+    ("predict good.csv m.json --format csv -o good.csv", "good.csv", ""),
+    ("report m.json good.csv -t label -o good.csv", "good.csv", ""),
+    ("report m.json good.csv -t label -o m.json", "m.json", ""),
+    ("export m.json --to json -o m.json", "m.json", ""),
+    ("fit - -t y -o t.csv", "t.csv", ", the same file as the standard input"),
+]
+
+
+@pytest.mark.parametrize(("line", "output", "also"), OVERWRITTEN, ids=[line for line, *_ in OVERWRITTEN])
+def test_what_is_read_is_not_written_over(drs, tmp_path, monkeypatch, line, output, also):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    (tmp_path / "hard.csv").hardlink_to("t.csv")
+    with open("t.csv") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        code, out, err = drs(*line.split())
+    said = f"drs: error: --output must be another file than those that are read, got {output!r}{also}\n"
+    assert (code, out, err) == (2, "", said)
+    assert all((tmp_path / name).read_text() == content for name, content in FILES.items())
 
 
 def test_what_can_be_mended_is_said_how(drs, tmp_path, monkeypatch):

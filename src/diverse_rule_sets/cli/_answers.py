@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import polars as pl
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._writing import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
-from diverse_rule_sets.cli._files import STANDARD, write_out
+from diverse_rule_sets.cli._files import STANDARD, write_out, writing
 from diverse_rule_sets.cli._kinds import as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 
@@ -92,7 +93,7 @@ def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bo
 
 
 def write_frame(frame: pl.DataFrame, output: str | None) -> None:
-    """Write a frame as CSV, TSV, Parquet or Arrow by the end of the name; CSV for the standard output."""
+    """Write a frame as CSV, TSV (packed or not), Parquet or Arrow by the end of the name; CSV for a pipe."""
     if output is None or output == STANDARD:
         for begin in range(0, max(frame.height, 1), _BLOCK):
             buffer = io.BytesIO()
@@ -100,7 +101,7 @@ def write_frame(frame: pl.DataFrame, output: str | None) -> None:
             write_out(buffer.getvalue())
         return
     write = _writer(output)
-    with whole_file(output) as path, path.open("wb") as file:
+    with writing(output), whole_file(output) as path, path.open("wb") as file:
         write(frame, file)
 
 
@@ -110,18 +111,42 @@ def check_writer(output: str | None) -> None:
         _writer(output)
 
 
-def _writer(output: str) -> Any:
-    ending = "csv" if is_special(output) else output.lower().rpartition(".")[2]
-    writers = {
-        "csv": pl.DataFrame.write_csv,
-        "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
-        "parquet": pl.DataFrame.write_parquet,
-        "arrow": pl.DataFrame.write_ipc,
-        "feather": pl.DataFrame.write_ipc,
-    }
-    if ending not in writers:
-        raise UsageError(f"--output must end in one of {', '.join('.' + name for name in writers)}, got {output!r}")
-    return writers[ending]
+def _writer(output: str) -> Callable[[pl.DataFrame, Any], None]:
+    ending = "csv" if is_special(output) else next((end for end in _WRITERS if output.lower().endswith(f".{end}")), "")
+    if not ending:
+        raise UsageError(f"--output must end in one of {', '.join('.' + name for name in _WRITERS)}, got {output!r}")
+    return _WRITERS[ending]
+
+
+def _packed(write: Callable[[pl.DataFrame, Any], None]) -> Callable[[pl.DataFrame, Any], None]:
+    """Return a function that writes the same, packed by gzip; without the time, so that the same is the same file."""
+
+    def pack(frame: pl.DataFrame, file: Any) -> None:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            write(frame, packed)
+
+    return pack
+
+
+def _write_tsv(frame: pl.DataFrame, file: Any) -> None:
+    frame.write_csv(file, separator="\t")
+
+
+def _write_parquet(frame: pl.DataFrame, file: Any) -> None:
+    buffer = io.BytesIO()  # polars does not say why a file could not be written
+    frame.write_parquet(buffer)
+    file.write(buffer.getbuffer())
+
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Any], None]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": _write_tsv,
+    "csv.gz": _packed(pl.DataFrame.write_csv),
+    "tsv.gz": _packed(_write_tsv),
+    "parquet": _write_parquet,
+    "arrow": pl.DataFrame.write_ipc,
+    "feather": pl.DataFrame.write_ipc,
+}
 
 
 def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:

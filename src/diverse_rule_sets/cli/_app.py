@@ -107,7 +107,7 @@ def fit(
     from diverse_rule_sets.cli._screen import show_rules
     from diverse_rule_sets.cli._tell import tell_held_out
 
-    check_output(output)
+    check_output(output, table)
     records = records_of(load(table, reading), target, drop or [], drop_unlabelled)
     parts = held_out(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     tried = None
@@ -168,7 +168,7 @@ def predict(
 
     not_twice(model, table)
     check_writer(output)
-    check_output(output)
+    check_output(output, model, table)
     rule_set = read_model(model)
     loaded = load_for(rule_set, table, reading, keep or [])
     write_frame(predictions(rule_set, loaded, keep or [], proba, prefix), output)
@@ -262,7 +262,7 @@ def report(
     from diverse_rule_sets.report import html
 
     not_twice(model, table)
-    check_output(output)
+    check_output(output, model, table)
     rule_set = read_model(model)
     loaded = labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
@@ -329,7 +329,7 @@ def export(
     for option in given:
         if option not in EXPORTS[to]:
             raise UsageError(f"--{option} does not go with --to {to}")
-    check_output(output)
+    check_output(output, model)
     rule_set = read_model(model)
     with naming_options(EXPORTS[to]):
         text = getattr(rule_set, f"to_{to}")(**given)
