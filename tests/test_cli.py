@@ -1,10 +1,12 @@
 """The command line: every command against what the same calls in Python say, and one line for every mistake."""
 
 import dataclasses
+import datetime
 import gzip
 import inspect
 import io
 import json
+import math
 import re
 import sys
 
@@ -185,6 +187,69 @@ def test_predictions_on_the_standard_output_and_in_files_are_the_same(drs, folde
     assert pl.read_ipc(tmp_path / "p.arrow").height == out.count("\n") - 1
     assert gzip.decompress((tmp_path / "p.csv.gz").read_bytes()) == (tmp_path / "p.csv").read_bytes()
     assert gzip.decompress((tmp_path / "p.TSV.GZ").read_bytes()) == (tmp_path / "p.tsv").read_bytes()
+
+
+def test_a_table_with_decimal_commas_is_the_same_table(drs, folder, frame, tmp_path):
+    europe = ("--separator", ";", "--decimal", ",")
+    table, model, same = tmp_path / "t.csv", tmp_path / "m.json", folder / "model.json"
+    frame.write_csv(table, separator=";", decimal_comma=True, datetime_format="%F %T")
+    assert drs("fit", table, "-t", "y", "-o", model, "--test-size", 0, *QUICK, *europe)[2] == ""
+    assert model.read_text("utf8") == same.read_text("utf8")
+    assert drs("predict", model, table, "--proba", *europe) == drs("predict", same, folder / "t.csv", "--proba")
+    assert drs("evaluate", model, table, "-t", "y", *europe) == drs("evaluate", same, folder / "t.csv", "-t", "y")
+    assert drs("explain", model, table, *europe) == drs("explain", same, folder / "t.csv")
+    pages = [tmp_path / "a.html", tmp_path / "b.html"]
+    assert drs("report", model, table, "-t", "y", "-o", pages[0], *europe) == (0, "", "")
+    assert drs("report", same, folder / "t.csv", "-t", "y", "-o", pages[1]) == (0, "", "")
+    assert pages[0].read_text("utf8") == pages[1].read_text("utf8")
+
+
+def test_a_decimal_comma_that_was_not_told_is_noticed(drs, tmp_path):
+    rows = "".join(f"{k},{k % 10}5;z{k};{'ab'[k > 20]}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("x;name;y\n" + rows)
+    arguments = ("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0, "--separator", ";", "--drop", "name")
+    _, _, err = drs(*arguments)
+    assert err == (
+        "drs: warning: column 'x' is text, but nearly all its values look like numbers with a decimal comma, such as "
+        "'0,05'; to read them as numbers give --decimal ,\n"
+    )
+    assert drs(*arguments, "--decimal", ",")[2] == ""
+    assert "decimal" not in drs(*arguments, "--kind", "x=text")[2]
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.arrow"])
+def test_kept_columns_have_their_kinds_where_the_format_knows_kinds(drs, tmp_path, name):
+    """Those that the rules read as they are read for them, others by their cells; in text files cells stay."""
+    model, table = tmp_path / "m.json", tmp_path / "t.csv"
+    rules = RuleSet((Rule.parse('IF age <= 37 AND code = "1" THEN good'),), ("bad", "good"), "bad", (5, 5), (5, 1))
+    model.write_text(rules.to_json())
+    cells = "age,code,x,big,zip,day,flag,note\n1,1,1.50,1e400,01234,2020-01-31,TRUE,NA\n2.0,2,NA,7,99999,,false, a\n"
+    table.write_text(cells)
+    assert drs("predict", model, table, "--keep", "all", "-o", tmp_path / name) == (0, "", "")
+    got = (pl.read_parquet if name == "p.parquet" else pl.read_ipc)(tmp_path / name)
+    assert got.drop("label", "rule").to_dict(as_series=False) == {
+        "age": [1.0, 2.0],
+        "code": ["1", "2"],
+        "x": [1.5, None],
+        "big": [math.inf, 7.0],
+        "zip": ["01234", "99999"],
+        "day": [datetime.datetime(2020, 1, 31), None],
+        "flag": [True, False],
+        "note": [None, " a"],
+    }
+    assert got["label"].to_list() == ["good", "bad"]
+    _, out, _ = drs("predict", model, table, "--keep", "all")
+    assert [line.rsplit(",", 2)[0] for line in out.splitlines()] == cells.splitlines()
+
+
+def test_kept_columns_of_several_kinds_stay_text(drs, tmp_path):
+    model, table = tmp_path / "m.json", tmp_path / "t.csv"
+    rule = Rule.parse("IF c in {1, True} THEN good")
+    rules = RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1), kinds=(("c", "category"),))
+    model.write_text(rules.to_json())
+    table.write_text("c\n1\nx\n")
+    assert drs("predict", model, table, "--keep", "c", "-o", tmp_path / "p.parquet") == (0, "", "")
+    assert pl.read_parquet(tmp_path / "p.parquet")["c"].to_list() == ["1", "x"]
 
 
 def test_no_records_no_predictions(drs, folder, tmp_path):

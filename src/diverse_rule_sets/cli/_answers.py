@@ -15,7 +15,7 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets._writing import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_out, writing
-from diverse_rule_sets.cli._kinds import as_labels
+from diverse_rule_sets.cli._kinds import TEXT, as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 
 ALL = "all"
@@ -69,12 +69,20 @@ def labelled(table: Loaded, target: str, drop_unlabelled: bool) -> Loaded:
     return replace(table, frame=table.frame.filter(present)) if drop_unlabelled else table
 
 
-def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str) -> pl.DataFrame:
-    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities."""
-    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
-    if table.bare:  # an empty cell stays one
-        kept = [column.set(column == "", None) for column in kept]
+def predictions(
+    rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str, typed: bool = False
+) -> pl.DataFrame:
+    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities.
+
+    Columns to keep are as they are in the file, or, ``typed``, values of the kinds that they are read as.
+    """
     X = records_for(rule_set, table)
+    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
+    if table.bare and typed:
+        kept = [X[column.name] if column.name in rule_set.columns else table.read(column.name) for column in kept]
+        kept = [table.read(column.name, TEXT) if column.dtype == pl.Object else column for column in kept]
+    elif table.bare:  # an empty cell stays one
+        kept = [column.set(column == "", None) for column in kept]
     some = X.height > 0
     answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
     spoke = rule_set.speakers(X) + 1 if some else np.zeros(0, np.int64)
@@ -103,6 +111,11 @@ def write_frame(frame: pl.DataFrame, output: str | None) -> None:
     write = _writer(output)
     with writing(output), whole_file(output) as path, path.open("wb") as file:
         write(frame, file)
+
+
+def has_types(output: str | None) -> bool:
+    """Tell whether the format of an output knows numbers, dates and booleans, as Parquet and Arrow do."""
+    return output is not None and output != STANDARD and _writer(output) in (_write_parquet, pl.DataFrame.write_ipc)
 
 
 def check_writer(output: str | None) -> None:

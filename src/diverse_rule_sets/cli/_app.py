@@ -71,6 +71,7 @@ def overview(
         "drs fit people.csv -t income --drop id --max-rules 10 --kind zip=text",
         "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
+        "drs fit people.csv -t income --separator ';' --decimal ,",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
 )
@@ -163,7 +164,7 @@ def predict(
 
     Columns are read as the kinds that they had in training.
     """
-    from diverse_rule_sets.cli._answers import check_writer, load_for, predictions, write_frame
+    from diverse_rule_sets.cli._answers import check_writer, has_types, load_for, predictions, write_frame
     from diverse_rule_sets.cli._files import check_output, not_twice, read_model
 
     not_twice(model, table)
@@ -171,7 +172,7 @@ def predict(
     check_output(output, model, table)
     rule_set = read_model(model)
     loaded = load_for(rule_set, table, reading, keep or [])
-    write_frame(predictions(rule_set, loaded, keep or [], proba, prefix), output)
+    write_frame(predictions(rule_set, loaded, keep or [], proba, prefix, has_types(output)), output)
 
 
 @app.command(

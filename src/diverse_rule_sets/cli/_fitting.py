@@ -54,7 +54,12 @@ def records_of(table: Loaded, target: str, drop: Sequence[str], drop_unlabelled:
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
     _check_labels(y, table.name)
     for name in names:
-        _warn_of_names(X[name])
+        comma = table.with_comma(name) if X[name].dtype == pl.String else None
+        if comma is None:
+            _warn_of_names(X[name])
+        else:
+            told = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
+            complain(f"{told}, such as {comma!r}; to read them as numbers give --decimal ,", "warning")
     return Records(X, y)
 
 
