@@ -481,6 +481,43 @@ def test_the_overview(drs):
     assert drs("--version")[1].startswith("drs ")
 
 
+def test_numbers_with_a_fraction_may_be_classes(drs, tmp_path):
+    """Word for word as in a text file, or as polars writes them."""
+    frame = pl.DataFrame({"x": list(range(40)), "y": [1.5] * 20 + [2.0] * 20})
+    frame.write_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{x},{y:.2f}\n" for x, y in frame.iter_rows()))
+    for name, classes in (("t.csv", ("1.50", "2.00")), ("t.parquet", ("1.5", "2.0"))):
+        model = tmp_path / "m.json"
+        code, out, _ = drs("fit", tmp_path / name, "-t", "y", "--kind", "y=text", "-o", model)
+        assert (code, "Measured on" in out) == (0, True)
+        assert rules_in(model).classes == classes
+        facts = json.loads(drs("evaluate", model, tmp_path / name, "-t", "y", "--json")[1])
+        assert facts["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "share", "n"),
+    [("aabb", 0.5, 2), ("aabb", 0.25, None), ("aabb", 0.75, None), ("aaab", 0.25, 1), ("abcd", 0.5, None)],
+)
+def test_records_are_held_out_where_each_class_can_be_on_both_sides(labels, share, n):
+    from diverse_rule_sets.cli._fitting import held_out
+
+    parts = held_out(pl.Series("y", list(labels)), share, 0)
+    assert (None if parts is None else parts[1].size) == n
+    if parts is not None:
+        assert sorted(np.concatenate(parts)) == list(range(len(labels)))
+
+
+def test_what_the_help_of_report_says_of_defaults():
+    from diverse_rule_sets.cli._options import SHOWN
+    from diverse_rule_sets.report import html
+
+    defaults = inspect.signature(html).parameters
+    assert {option.name: option.default for option in SHOWN} == {
+        name: defaults[name].default for name in ("n_samples", "random_state")
+    }
+
+
 def test_labels_that_are_numbers_stay_numbers(drs, tmp_path):
     rows = "".join(f"{k},{int(k > 20)}\n" for k in range(40))
     (tmp_path / "t.csv").write_text("x,y\n" + rows)

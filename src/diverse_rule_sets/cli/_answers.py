@@ -21,6 +21,7 @@ from diverse_rule_sets.cli._reading import Loaded, load
 ALL = "all"
 _BLOCK = 100_000  # records written to a pipe in one go
 _EXPLAINED = 500  # records explained in one go
+_LISTED = 20  # classes named in a message
 
 
 def names_read(rule_set: RuleSet) -> list[str]:
@@ -51,7 +52,7 @@ def records_for(rule_set: RuleSet, table: Loaded, also: Sequence[str] = ()) -> p
 
 def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
     """Return the labels of a table's records, each one of the model's classes."""
-    labels = as_labels(table.labels(target), rule_set.classes)
+    labels = as_labels(_labels_as_told(rule_set, table, target), rule_set.classes)
     if not labels:
         raise InputError(f"{table.name}: the table has no records")
     gone = sum(label is None for label in labels)
@@ -61,6 +62,15 @@ def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
             "with --drop-unlabelled"
         )
     return labels
+
+
+def _labels_as_told(rule_set: RuleSet, table: Loaded, target: str) -> pl.Series:
+    """Return the labels of a table: word for word if the model has just these words, `2.50` not as the number 2.5."""
+    if table.bare:
+        cells = table.cells.present(table.column(target))
+        if set(cells.drop_nulls().unique()) <= set(rule_set.classes):
+            return cells
+    return table.labels(target)
 
 
 def labelled(table: Loaded, target: str, drop_unlabelled: bool) -> Loaded:
@@ -181,18 +191,28 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
     }
 
 
-def explanations(
-    rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: str | None
-) -> Iterator[tuple[str, str]]:
-    """Say for some records, counted from 1, why they get their label, and what would have had to differ."""
+def label_for(rule_set: RuleSet, words: str) -> Any:
+    """Return the label of the model that was named."""
+    label = as_labels(pl.Series([words]), rule_set.classes)[0]
+    if label not in rule_set.classes:
+        more = ", ..." if len(rule_set.classes) > _LISTED else ""
+        known = ", ".join(map(repr, rule_set.classes[:_LISTED])) + more
+        raise UsageError(f"--label must be one of {known}, got {words!r}")
+    return label
+
+
+def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: Any) -> Iterator[tuple[str, str]]:
+    """Say for some records, counted from 1, why they get their label, and what would have had to differ.
+
+    ``label`` is the other label that is spoken of; None for the nearest.
+    """
     for row in rows:
         if not 1 <= row <= X.height:
             raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
-    other = None if label is None else as_labels(pl.Series([label]), rule_set.classes)[0]
     chosen = X[[row - 1 for row in rows]]
     if not chosen.height:
         return
     for begin in range(0, chosen.height, _EXPLAINED):  # the first words come at once, however long the table
         part = chosen[begin : begin + _EXPLAINED]
-        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part, label=other), strict=True):
+        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part, label=label), strict=True):
             yield f"record {row}", reason

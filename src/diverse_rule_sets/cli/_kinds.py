@@ -179,7 +179,8 @@ def as_labels(labels: pl.Series, classes: Sequence[Any]) -> list[Any]:
             known.setdefault((str, key), some[0])
 
     def found(label: Any) -> Any:
-        return known.get((type(label), label), known.get((str, _label_key(label)), label))
+        same = known.get((str, str(label)), label)  # 2.0 and the text "2.0"
+        return known.get((type(label), label), known.get((str, _label_key(label)), same))
 
     return [None if label is None else found(label) for label in labels.to_list()]
 

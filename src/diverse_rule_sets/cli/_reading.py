@@ -86,7 +86,8 @@ class Loaded:
         """Return a column of labels: whole numbers, booleans or text without blanks around it; null if missing."""
         column = self.column(name)
         if not self.bare:
-            return column.fill_nan(None) if column.dtype.is_float() else column
+            column = column.fill_nan(None) if column.dtype.is_float() else column
+            return column.cast(pl.String) if self.kinds.get(name) == TEXT else column
         kind = self.kinds.get(name) or self.cells.guessed(column)
         return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.present(column)
 
