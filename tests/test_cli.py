@@ -1,8 +1,12 @@
 """The command line: every command against what the same calls in Python say, and one line for every mistake."""
 
+import dataclasses
+import datetime
+import gzip
 import inspect
 import io
 import json
+import math
 import re
 import sys
 
@@ -13,7 +17,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_m
 from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
-from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, metrics
 from diverse_rule_sets.classifier import DEFAULTS
 from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._boundary import UsageError
@@ -176,11 +180,76 @@ def test_predictions_on_the_standard_output_and_in_files_are_the_same(drs, folde
     code, out, err = drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith((folder / "t.csv").read_text("utf8").splitlines()[1])
-    for output in ("p.csv", "p.tsv", "p.arrow"):
+    for output in ("p.csv", "p.tsv", "p.arrow", "p.csv.gz", "p.TSV.GZ"):
         drs("predict", folder / "model.json", folder / "t.csv", "--keep", "all", "-o", tmp_path / output)
     assert (tmp_path / "p.csv").read_text("utf8") == out
     assert (tmp_path / "p.tsv").read_text("utf8").count("\t") >= out.count("\n") * 8
     assert pl.read_ipc(tmp_path / "p.arrow").height == out.count("\n") - 1
+    assert gzip.decompress((tmp_path / "p.csv.gz").read_bytes()) == (tmp_path / "p.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "p.TSV.GZ").read_bytes()) == (tmp_path / "p.tsv").read_bytes()
+
+
+def test_a_table_with_decimal_commas_is_the_same_table(drs, folder, frame, tmp_path):
+    europe = ("--separator", ";", "--decimal", ",")
+    table, model, same = tmp_path / "t.csv", tmp_path / "m.json", folder / "model.json"
+    frame.write_csv(table, separator=";", decimal_comma=True, datetime_format="%F %T")
+    assert drs("fit", table, "-t", "y", "-o", model, "--test-size", 0, *QUICK, *europe)[2] == ""
+    assert model.read_text("utf8") == same.read_text("utf8")
+    assert drs("predict", model, table, "--proba", *europe) == drs("predict", same, folder / "t.csv", "--proba")
+    assert drs("evaluate", model, table, "-t", "y", *europe) == drs("evaluate", same, folder / "t.csv", "-t", "y")
+    assert drs("explain", model, table, *europe) == drs("explain", same, folder / "t.csv")
+    pages = [tmp_path / "a.html", tmp_path / "b.html"]
+    assert drs("report", model, table, "-t", "y", "-o", pages[0], *europe) == (0, "", "")
+    assert drs("report", same, folder / "t.csv", "-t", "y", "-o", pages[1]) == (0, "", "")
+    assert pages[0].read_text("utf8") == pages[1].read_text("utf8")
+
+
+def test_a_decimal_comma_that_was_not_told_is_noticed(drs, tmp_path):
+    rows = "".join(f"{k},{k % 10}5;z{k};{'ab'[k > 20]}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("x;name;y\n" + rows)
+    arguments = ("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0, "--separator", ";", "--drop", "name")
+    _, _, err = drs(*arguments)
+    assert err == (
+        "drs: warning: column 'x' is text, but nearly all its values look like numbers with a decimal comma, such as "
+        "'0,05'; to read them as numbers give --decimal ,\n"
+    )
+    assert drs(*arguments, "--decimal", ",")[2] == ""
+    assert "decimal" not in drs(*arguments, "--kind", "x=text")[2]
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.arrow"])
+def test_kept_columns_have_their_kinds_where_the_format_knows_kinds(drs, tmp_path, name):
+    """Those that the rules read as they are read for them, others by their cells; in text files cells stay."""
+    model, table = tmp_path / "m.json", tmp_path / "t.csv"
+    rules = RuleSet((Rule.parse('IF age <= 37 AND code = "1" THEN good'),), ("bad", "good"), "bad", (5, 5), (5, 1))
+    model.write_text(rules.to_json())
+    cells = "age,code,x,big,zip,day,flag,note\n1,1,1.50,1e400,01234,2020-01-31,TRUE,NA\n2.0,2,NA,7,99999,,false, a\n"
+    table.write_text(cells)
+    assert drs("predict", model, table, "--keep", "all", "-o", tmp_path / name) == (0, "", "")
+    got = (pl.read_parquet if name == "p.parquet" else pl.read_ipc)(tmp_path / name)
+    assert got.drop("label", "rule").to_dict(as_series=False) == {
+        "age": [1.0, 2.0],
+        "code": ["1", "2"],
+        "x": [1.5, None],
+        "big": [math.inf, 7.0],
+        "zip": ["01234", "99999"],
+        "day": [datetime.datetime(2020, 1, 31), None],
+        "flag": [True, False],
+        "note": [None, " a"],
+    }
+    assert got["label"].to_list() == ["good", "bad"]
+    _, out, _ = drs("predict", model, table, "--keep", "all")
+    assert [line.rsplit(",", 2)[0] for line in out.splitlines()] == cells.splitlines()
+
+
+def test_kept_columns_of_several_kinds_stay_text(drs, tmp_path):
+    model, table = tmp_path / "m.json", tmp_path / "t.csv"
+    rule = Rule.parse("IF c in {1, True} THEN good")
+    rules = RuleSet((rule,), ("bad", "good"), "bad", (5, 5), (5, 1), kinds=(("c", "category"),))
+    model.write_text(rules.to_json())
+    table.write_text("c\n1\nx\n")
+    assert drs("predict", model, table, "--keep", "c", "-o", tmp_path / "p.parquet") == (0, "", "")
+    assert pl.read_parquet(tmp_path / "p.parquet")["c"].to_list() == ["1", "x"]
 
 
 def test_no_records_no_predictions(drs, folder, tmp_path):
@@ -309,6 +378,30 @@ def test_show_on_a_terminal_tells_the_same_rules(drs, folder, monkeypatch):
     assert not re.search(r"\x1b\[([0-9]+;)*(3[0-7]|9[0-7])m", drs("show", folder / "model.json")[1])
 
 
+def test_what_is_not_all_does_not_read_as_all(drs, tmp_path, monkeypatch):
+    """3,997 of 3,998 right is no precision of 1.00, one of 4,000 no coverage of 0.0%: on a terminal as in the page."""
+    few, most = (Rule.parse(words) for words in ("IF x = 3 THEN b", "IF x <= 2 THEN a"))
+    few = dataclasses.replace(few, class_counts=(("a", 0), ("b", 1)))
+    most = dataclasses.replace(most, class_counts=(("a", 3997), ("b", 1)))
+    rules = RuleSet((most, few), ("a", "b"), "a", (3998, 2), (1, 0))
+    (tmp_path / "m.json").write_text(rules.to_json())
+    (tmp_path / "t.csv").write_text("x,y\n" + 3997 * "1,a\n" + "2,b\n3,b\n4,a\n")
+    (tmp_path / "wrong.csv").write_text("x,y\n1,a\n" + 3000 * "1,b\n" + "3,a\n")
+    _, told, _ = drs("evaluate", tmp_path / "m.json", tmp_path / "t.csv", "-t", "y")
+    assert re.search(r"accuracy +>0\.999  always saying a: >0\.999\n", told)
+    assert re.search(r"uncovered +<0\.1%", told)
+    assert re.search(r"overlap +0\.0%", told)
+    assert re.search(r"^ +1 +>0\.99 +3,998 +>0\.99 +3,998 ", told, re.MULTILINE)
+    assert re.search(r"^ +2 +1\.00 +1 +1\.00 +1 ", told, re.MULTILINE)
+    _, told, _ = drs("evaluate", tmp_path / "m.json", tmp_path / "wrong.csv", "-t", "y")
+    assert re.search(r"^  accuracy +<0\.001  ", told, re.MULTILINE)
+    assert re.search(r"^ +1 +<0\.01 +3,001 ", told, re.MULTILINE)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", drs("show", tmp_path / "m.json")[1])
+    assert ">0.99 of 3,998 (>99.9%)" in bare
+    assert "1.00 of 1 (<0.1%)" in bare
+
+
 def test_what_a_table_says_is_never_markup(drs, tmp_path, monkeypatch):
     """Neither rich's markup nor the terminal's own codes in names and values are acted on."""
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -386,6 +479,43 @@ def test_the_overview(drs):
     assert code == 0
     assert all(f" {command} " in out for command in COMMANDS)
     assert drs("--version")[1].startswith("drs ")
+
+
+def test_numbers_with_a_fraction_may_be_classes(drs, tmp_path):
+    """Word for word as in a text file, or as polars writes them."""
+    frame = pl.DataFrame({"x": list(range(40)), "y": [1.5] * 20 + [2.0] * 20})
+    frame.write_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{x},{y:.2f}\n" for x, y in frame.iter_rows()))
+    for name, classes in (("t.csv", ("1.50", "2.00")), ("t.parquet", ("1.5", "2.0"))):
+        model = tmp_path / "m.json"
+        code, out, _ = drs("fit", tmp_path / name, "-t", "y", "--kind", "y=text", "-o", model)
+        assert (code, "Measured on" in out) == (0, True)
+        assert rules_in(model).classes == classes
+        facts = json.loads(drs("evaluate", model, tmp_path / name, "-t", "y", "--json")[1])
+        assert facts["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "share", "n"),
+    [("aabb", 0.5, 2), ("aabb", 0.25, None), ("aabb", 0.75, None), ("aaab", 0.25, 1), ("abcd", 0.5, None)],
+)
+def test_records_are_held_out_where_each_class_can_be_on_both_sides(labels, share, n):
+    from diverse_rule_sets.cli._fitting import held_out
+
+    parts = held_out(pl.Series("y", list(labels)), share, 0)
+    assert (None if parts is None else parts[1].size) == n
+    if parts is not None:
+        assert sorted(np.concatenate(parts)) == list(range(len(labels)))
+
+
+def test_what_the_help_of_report_says_of_defaults():
+    from diverse_rule_sets.cli._options import SHOWN
+    from diverse_rule_sets.report import html
+
+    defaults = inspect.signature(html).parameters
+    assert {option.name: option.default for option in SHOWN} == {
+        name: defaults[name].default for name in ("n_samples", "random_state")
+    }
 
 
 def test_labels_that_are_numbers_stay_numbers(drs, tmp_path):

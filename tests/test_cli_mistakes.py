@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 import tempfile
 from pathlib import Path
 
@@ -35,7 +36,18 @@ MISTAKES = [
     ("fit t.csv -t y --default c", 2, "--default must be"),
     ("fit t.csv -t y --binning x=a,b", 2, "--binning must be"),
     ("fit t.csv -t y --conflict war", 2, "--conflict must be one of"),
+    (
+        "fit real.csv -t y",
+        1,
+        "are taken for a quantity, expected a few classes (--kind y=text makes each number a class)",
+    ),
+    ("fit half.csv -t y", 1, "the target 'y' holds 2 different values, such as 1.5; numbers with a fraction"),
     ("fit t.csv -t y --test-size 3", 2, "test-size"),
+    ("fit t.csv -t y --test-size 1", 2, "--test-size must be a number from 0 to 0.9, got '1'"),
+    ("fit t.csv -t y --test-size nan", 2, "--test-size must be a number from 0 to 0.9, got 'nan'"),
+    ("fit t.csv -t y --test-size x", 2, "--test-size must be a number, got 'x'"),
+    ("fit t.csv -t y --decimal ;", 2, "--decimal must be a point (.) or a comma (,), got ';'"),
+    ("fit missing.csv -t y --max-rules -1", 2, "--max-rules must be an integer at least 0, got -1"),
     ("fit t.csv -t y -o nowhere/m.json", 1, "there is no folder"),
     ("fit t.csv -t y -o .", 1, "got a folder"),
     ("fit t.csv", 2, "--target"),
@@ -49,6 +61,11 @@ MISTAKES = [
     ("predict m.json good.csv --keep label", 2, "give --prefix"),
     ("predict m.json good.csv --keep id", 1, "there is no column 'id'"),
     ("evaluate m.json good.csv -t label", 1, "labels that the rule set does not know: maybe"),
+    ("explain m.json good.csv --label zzz", 2, "--label must be one of 'bad', 'good', got 'zzz'"),
+    ("explain m.json good.csv --row x", 2, "--row must be a whole number, got 'x'"),
+    ("explain m.json good.csv --row 0", 2, "--row must be from 1 to 2, the number of records, got 0"),
+    ("report m.json good.csv -t label --n-samples x", 2, "--n-samples must be a whole number, got 'x'"),
+    ("report m.json good.csv -t label --random-state -1", 2, "that is not negative, got '-1'"),
     ("export m.json --to java", 2, "--to must be one of"),
 ]
 MODEL = """{"format": "diverse-rule-sets", "version": 1, "classes": ["bad", "good"], "class_totals": [5, 5],
@@ -61,6 +78,7 @@ FILES = {
     "one.csv": "x,y\n1,a\n2,a\n",
     "head.csv": "x,y\n",
     "real.csv": "x,y\n1,0.5\n2,1.5\n3,2\n",
+    "half.csv": "x,y\n" + "1,2.0\n2,1.5\n" * 20,
     "bad.csv": "age\n37\nabc\n",
     "good.csv": "age,label\n37,maybe\n40,good\n",
     "m.json": MODEL,
@@ -78,6 +96,43 @@ def test_a_mistake_is_one_line(drs, tmp_path, monkeypatch, line, code, words):
     assert errors[0].startswith("drs: error: ")
     assert words in errors[0]
     assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+
+
+def test_of_a_bad_seed_only_that_is_said(drs, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20)
+    code, out, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--random-state", "-3")
+    said = "drs: error: --random-state must be a whole number that is not negative or none, got '-3'\n"
+    assert (code, out, err) == (2, "", said)
+    assert "Measured on" in drs("fit", tmp_path / "t.csv", "-t", "y", "--random-state", 10**12)[1]
+
+
+OVERWRITTEN = [
+    ("fit t.csv -t y -o t.csv", "t.csv", ""),
+    ("fit t.csv -t y -o ./t.csv", "./t.csv", ", the same file as 't.csv'"),
+    ("fit t.csv -t y -o link.csv", "link.csv", ", the same file as 't.csv'"),
+    ("fit link.csv -t y -o hard.csv", "hard.csv", ", the same file as 'link.csv'"),
+    ("predict m.json good.csv -o good.csv", "good.csv", ""),
+    ("predict good.csv m.json --format csv -o good.csv", "good.csv", ""),
+    ("report m.json good.csv -t label -o good.csv", "good.csv", ""),
+    ("report m.json good.csv -t label -o m.json", "m.json", ""),
+    ("export m.json --to json -o m.json", "m.json", ""),
+    ("fit - -t y -o t.csv", "t.csv", ", the same file as the standard input"),
+]
+
+
+@pytest.mark.parametrize(("line", "output", "also"), OVERWRITTEN, ids=[line for line, *_ in OVERWRITTEN])
+def test_what_is_read_is_not_written_over(drs, tmp_path, monkeypatch, line, output, also):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    (tmp_path / "hard.csv").hardlink_to("t.csv")
+    with open("t.csv") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        code, out, err = drs(*line.split())
+    said = f"drs: error: --output must be another file than those that are read, got {output!r}{also}\n"
+    assert (code, out, err) == (2, "", said)
+    assert all((tmp_path / name).read_text() == content for name, content in FILES.items())
 
 
 def test_what_can_be_mended_is_said_how(drs, tmp_path, monkeypatch):

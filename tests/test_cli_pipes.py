@@ -153,6 +153,37 @@ def test_a_whole_file_has_the_rights_of_the_old_one_and_keeps_links(tmp_path):
         write_text("x", str(tmp_path / "no" / "x"))
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("drs predict m.json t.csv -o /dev/full", "/dev/full"),
+        ("drs export m.json --to sql -o /dev/full", "/dev/full"),
+        ("drs fit few.csv -t y -o /dev/full", "/dev/full"),
+        ("drs report m.json few.csv -t y -o /dev/full", "/dev/full"),
+        ("drs predict m.json t.csv > /dev/full", "the standard output"),
+        ("drs show m.json > /dev/full", "the standard output"),
+    ],
+)
+def test_a_full_disk_is_one_line(files, line, name):
+    (files / "few.csv").write_text("age,y\n" + "20,good\n50,bad\n" * 20)
+    done = shell(line, files)
+    assert (done.returncode, done.stderr) == (1, f"drs: error: cannot write {name}: No space left on device\n")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "arrow"])
+def test_a_file_that_grows_too_large_is_not_left_behind(files, ending):
+    rows = "".join(f"{k % 90},{k * 7919 % 100_003 / 7}\n" for k in range(20_000))
+    (files / "x.csv").write_text("age,x\n" + rows)
+    done = shell(f"ulimit -f 4; drs predict m.json x.csv --keep x -o out.{ending}", files)
+    assert (done.returncode, done.stderr) == (1, f"drs: error: cannot write out.{ending}: File too large\n")
+    assert not [path.name for path in files.iterdir() if "out" in path.name]
+
+
+def test_the_reader_of_a_named_pipe_may_go_away(files):
+    done = shell("mkfifo p; head -n 1 p > got & drs predict m.json t.csv -o p; echo $?; wait", files)
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
 def said_by(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 

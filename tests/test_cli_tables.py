@@ -85,6 +85,58 @@ def test_kinds_told_of_typed_columns(tmp_path):
     assert values(told) == {"zip": ["1234", "5"], "age": [37, None], "x": [1, 2]}
 
 
+EUROPE = """x;n;code;price;y
+1,5;7;01;1.234,5;a
+-,25;+8;02;2,5;b
+3;NA;03;3,5;a
+2,5e3;-9;04;4,5;b
+"""
+
+
+def test_decimal_commas(tmp_path):
+    """With a decimal comma a point makes no number: it could part thousands."""
+    path = written(tmp_path, EUROPE)
+    assert values(load(path, {"separator": ";", "decimal": ","})) == {
+        "x": [1.5, -0.25, 3, 2500],
+        "n": [7, 8, None, -9],
+        "code": ["01", "02", "03", "04"],
+        "price": ["1.234,5", "2,5", "3,5", "4,5"],
+        "y": ["a", "b", "a", "b"],
+    }
+    assert load(path, {"separator": ";", "decimal": "."}).read("x").to_list() == ["1,5", "-,25", "3", "2,5e3"]
+    told = load(path, {"separator": ";", "decimal": ",", "kind": {"price": "number"}})
+    with pytest.raises(InputError, match=r"record 1: expected a number such as 1,5, got '1\.234,5'$"):
+        told.read("price")
+    read = Cells(decimal=",").read(pl.Series("c", ["1,5", "x", "7", "2.5"]), "category", (1.5, 7))
+    assert read.to_list() == [1.5, "x", 7, "2.5"]
+
+
+def test_decimal_commas_between_commas_are_quoted_or_refused(tmp_path):
+    path = written(tmp_path, 'x,y\n"1,5",2\n"2,5","3,25"\n')
+    assert values(load(path, {"decimal": ","})) == {"x": [1.5, 2.5], "y": [2, 3.25]}
+    path = written(tmp_path, "x,y\n1,5,2\n2,5,3,25\n")
+    with pytest.raises(InputError, match=r"line 2: 3 cells, expected 2 .*, numbers with --decimal , need quotes"):
+        load(path, {"decimal": ","})
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [
+        (["19753,49", "3", "", "NA", "-2,5"], "19753,49"),
+        (["1,5"] * 19 + ["unknown"], "1,5"),
+        (["1,5"] * 18 + ["unknown"] * 2, None),
+        (["1,234", "12,345"], None),  # thousands, as likely as not
+        (["1,234", "12,34"], "12,34"),
+        (["1.5", "2"], None),
+        (["1,2,3", "4,5,6"], None),
+        (["", None], None),
+    ],
+)
+def test_numbers_with_a_decimal_comma_are_noticed(column, found):
+    assert Cells().with_comma(pl.Series("c", column)) == found
+    assert Cells(decimal=",").with_comma(pl.Series("c", column)) is None
+
+
 def test_latin_1_and_only_some_columns(tmp_path):
     path = written(tmp_path, "größe,b\nä,1\n".encode("latin-1"))
     table = load(path, {"encoding": "latin-1"}, {"größe"})
@@ -151,6 +203,7 @@ def test_a_column_without_a_name_gets_one(tmp_path, capsys):
     [
         ("number", "abc", "column 'c', record 3: expected a number, got 'abc'"),
         ("number", "1,5", "expected a number, got '1,5'"),
+        ("number", "1,5", r"\(is it a decimal comma\? give --decimal ,\)"),
         ("boolean", "yes", "expected true or false"),
         ("date", "31.12.2020", "expected a date such as"),
         ("date", "2020-01-01T00:00Z", "expected a date such as"),
@@ -193,6 +246,14 @@ def test_what_polars_writes_is_read_back(column):
         assert Cells().read(cells, Cells().guessed(cells)).null_count() == len(column)
         return
     assert Cells().read(cells, Cells().guessed(cells)).to_list() == column
+
+
+@given(numbers)
+def test_what_polars_writes_with_decimal_commas_is_read_back(column):
+    frame = pl.DataFrame({"c": pl.Series(column, dtype=pl.Float64), "end": "."})
+    lines = frame.write_csv(separator=";", decimal_comma=True).splitlines()[1:]
+    cells = pl.Series("c", [line.split(";")[0] for line in lines])
+    assert Cells(decimal=",").read(cells, "number").to_list() == column
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1))

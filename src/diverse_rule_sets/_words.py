@@ -87,12 +87,21 @@ def sentence_of_group(rule_set: RuleSet, group: Sequence[int], answer: int) -> s
     return f"rules {names} together{told}, hence {format_label(rule_set.classes[answer])}"
 
 
-def _share(share: float) -> str:
-    """Return a share in two digits; what is not all, or not nothing, does not read as if it were."""
-    text = f"{share:.2f}"
-    if text == "1.00" and share < 1:
-        return ">0.99"
-    return "<0.01" if text == "0.00" and share > 0 else text
+_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001}  # above 0 that these formats can show
+
+
+def digits(share: float, form: str = ".2f") -> str:
+    """Return a share in a few digits; what is not all, or not nothing, does not read as if it were.
+
+    Examples
+    --------
+    >>> digits(1), digits(0.9956), digits(0.004), digits(0.9996, ".3f"), digits(0.0004, ".1%")
+    ('1.00', '>0.99', '<0.01', '>0.999', '<0.1%')
+    """
+    text = format(share, form)
+    if share < 1 and text == format(1, form):
+        return ">" + format(1 - _SMALLEST[form], form)
+    return "<" + format(_SMALLEST[form], form) if share > 0 and text == format(0, form) else text
 
 
 def _body(rule: Rule) -> str:
@@ -104,7 +113,7 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     margin = " " * indent
     one_line = f"IF {_body(rule)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
-    figures = f"precision {_share(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
+    figures = f"precision {digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
     figures = figures if rule.n_covered else f"covers none of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
 
@@ -153,7 +162,7 @@ def percent(share: float) -> str:
 def _backup_page(rule: Rule, indent: int) -> str:
     """Return one backup with its figures, on one line if it fits."""
     body, answer = f"IF {_body(rule)}", format_label(rule.label)
-    figures = f"({_share(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
+    figures = f"({digits(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
     gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{gap}THEN {answer} {figures}"
 

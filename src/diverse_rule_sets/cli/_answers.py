@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,14 @@ import polars as pl
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._writing import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
-from diverse_rule_sets.cli._files import STANDARD, write_out
-from diverse_rule_sets.cli._kinds import as_labels
+from diverse_rule_sets.cli._files import STANDARD, write_out, writing
+from diverse_rule_sets.cli._kinds import TEXT, as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 
 ALL = "all"
 _BLOCK = 100_000  # records written to a pipe in one go
 _EXPLAINED = 500  # records explained in one go
+_LISTED = 20  # classes named in a message
 
 
 def names_read(rule_set: RuleSet) -> list[str]:
@@ -50,7 +52,7 @@ def records_for(rule_set: RuleSet, table: Loaded, also: Sequence[str] = ()) -> p
 
 def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
     """Return the labels of a table's records, each one of the model's classes."""
-    labels = as_labels(table.labels(target), rule_set.classes)
+    labels = as_labels(_labels_as_told(rule_set, table, target), rule_set.classes)
     if not labels:
         raise InputError(f"{table.name}: the table has no records")
     gone = sum(label is None for label in labels)
@@ -62,18 +64,35 @@ def labels_for(rule_set: RuleSet, table: Loaded, target: str) -> list[Any]:
     return labels
 
 
+def _labels_as_told(rule_set: RuleSet, table: Loaded, target: str) -> pl.Series:
+    """Return the labels of a table: word for word if the model has just these words, `2.50` not as the number 2.5."""
+    if table.bare:
+        cells = table.cells.present(table.column(target))
+        if set(cells.drop_nulls().unique()) <= set(rule_set.classes):
+            return cells
+    return table.labels(target)
+
+
 def labelled(table: Loaded, target: str, drop_unlabelled: bool) -> Loaded:
     """Return the table, less the records without a label if that is wished."""
     present = table.labels(target).is_not_null()
     return replace(table, frame=table.frame.filter(present)) if drop_unlabelled else table
 
 
-def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str) -> pl.DataFrame:
-    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities."""
-    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
-    if table.bare:  # an empty cell stays one
-        kept = [column.set(column == "", None) for column in kept]
+def predictions(
+    rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str, typed: bool = False
+) -> pl.DataFrame:
+    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities.
+
+    Columns to keep are as they are in the file, or, ``typed``, values of the kinds that they are read as.
+    """
     X = records_for(rule_set, table)
+    kept = [table.column(name) for name in (table.frame.columns if ALL in keep else dict.fromkeys(keep))]
+    if table.bare and typed:
+        kept = [X[column.name] if column.name in rule_set.columns else table.read(column.name) for column in kept]
+        kept = [table.read(column.name, TEXT) if column.dtype == pl.Object else column for column in kept]
+    elif table.bare:  # an empty cell stays one
+        kept = [column.set(column == "", None) for column in kept]
     some = X.height > 0
     answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
     spoke = rule_set.speakers(X) + 1 if some else np.zeros(0, np.int64)
@@ -92,7 +111,7 @@ def predictions(rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bo
 
 
 def write_frame(frame: pl.DataFrame, output: str | None) -> None:
-    """Write a frame as CSV, TSV, Parquet or Arrow by the end of the name; CSV for the standard output."""
+    """Write a frame as CSV, TSV (packed or not), Parquet or Arrow by the end of the name; CSV for a pipe."""
     if output is None or output == STANDARD:
         for begin in range(0, max(frame.height, 1), _BLOCK):
             buffer = io.BytesIO()
@@ -100,8 +119,13 @@ def write_frame(frame: pl.DataFrame, output: str | None) -> None:
             write_out(buffer.getvalue())
         return
     write = _writer(output)
-    with whole_file(output) as path, path.open("wb") as file:
+    with writing(output), whole_file(output) as path, path.open("wb") as file:
         write(frame, file)
+
+
+def has_types(output: str | None) -> bool:
+    """Tell whether the format of an output knows numbers, dates and booleans, as Parquet and Arrow do."""
+    return output is not None and output != STANDARD and _writer(output) in (_write_parquet, pl.DataFrame.write_ipc)
 
 
 def check_writer(output: str | None) -> None:
@@ -110,18 +134,42 @@ def check_writer(output: str | None) -> None:
         _writer(output)
 
 
-def _writer(output: str) -> Any:
-    ending = "csv" if is_special(output) else output.lower().rpartition(".")[2]
-    writers = {
-        "csv": pl.DataFrame.write_csv,
-        "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
-        "parquet": pl.DataFrame.write_parquet,
-        "arrow": pl.DataFrame.write_ipc,
-        "feather": pl.DataFrame.write_ipc,
-    }
-    if ending not in writers:
-        raise UsageError(f"--output must end in one of {', '.join('.' + name for name in writers)}, got {output!r}")
-    return writers[ending]
+def _writer(output: str) -> Callable[[pl.DataFrame, Any], None]:
+    ending = "csv" if is_special(output) else next((end for end in _WRITERS if output.lower().endswith(f".{end}")), "")
+    if not ending:
+        raise UsageError(f"--output must end in one of {', '.join('.' + name for name in _WRITERS)}, got {output!r}")
+    return _WRITERS[ending]
+
+
+def _packed(write: Callable[[pl.DataFrame, Any], None]) -> Callable[[pl.DataFrame, Any], None]:
+    """Return a function that writes the same, packed by gzip; without the time, so that the same is the same file."""
+
+    def pack(frame: pl.DataFrame, file: Any) -> None:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            write(frame, packed)
+
+    return pack
+
+
+def _write_tsv(frame: pl.DataFrame, file: Any) -> None:
+    frame.write_csv(file, separator="\t")
+
+
+def _write_parquet(frame: pl.DataFrame, file: Any) -> None:
+    buffer = io.BytesIO()  # polars does not say why a file could not be written
+    frame.write_parquet(buffer)
+    file.write(buffer.getbuffer())
+
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Any], None]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": _write_tsv,
+    "csv.gz": _packed(pl.DataFrame.write_csv),
+    "tsv.gz": _packed(_write_tsv),
+    "parquet": _write_parquet,
+    "arrow": pl.DataFrame.write_ipc,
+    "feather": pl.DataFrame.write_ipc,
+}
 
 
 def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
@@ -143,18 +191,28 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
     }
 
 
-def explanations(
-    rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: str | None
-) -> Iterator[tuple[str, str]]:
-    """Say for some records, counted from 1, why they get their label, and what would have had to differ."""
+def label_for(rule_set: RuleSet, words: str) -> Any:
+    """Return the label of the model that was named."""
+    label = as_labels(pl.Series([words]), rule_set.classes)[0]
+    if label not in rule_set.classes:
+        more = ", ..." if len(rule_set.classes) > _LISTED else ""
+        known = ", ".join(map(repr, rule_set.classes[:_LISTED])) + more
+        raise UsageError(f"--label must be one of {known}, got {words!r}")
+    return label
+
+
+def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: Any) -> Iterator[tuple[str, str]]:
+    """Say for some records, counted from 1, why they get their label, and what would have had to differ.
+
+    ``label`` is the other label that is spoken of; None for the nearest.
+    """
     for row in rows:
         if not 1 <= row <= X.height:
             raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
-    other = None if label is None else as_labels(pl.Series([label]), rule_set.classes)[0]
     chosen = X[[row - 1 for row in rows]]
     if not chosen.height:
         return
     for begin in range(0, chosen.height, _EXPLAINED):  # the first words come at once, however long the table
         part = chosen[begin : begin + _EXPLAINED]
-        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part, label=other), strict=True):
+        for row, reason in zip(rows[begin : begin + _EXPLAINED], rule_set.why(part, label=label), strict=True):
             yield f"record {row}", reason

@@ -14,7 +14,7 @@ import typer
 
 from diverse_rule_sets import __version__
 from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
-from diverse_rule_sets.cli._options import PARAMETERS, names_in_database, taking
+from diverse_rule_sets.cli._options import PARAMETERS, ROW, SHOWN, TEST_SIZE, names_in_database, taking
 from diverse_rule_sets.cli._reading_options import KIND, READING
 
 app = typer.Typer(
@@ -71,23 +71,22 @@ def overview(
         "drs fit people.csv -t income --drop id --max-rules 10 --kind zip=text",
         "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
+        "drs fit people.csv -t income --separator ';' --decimal ,",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
 )
-@taking(reading=(*READING, KIND), parameters=PARAMETERS)
+@taking(measuring=(TEST_SIZE,), reading=(*READING, KIND), parameters=PARAMETERS)
 def fit(
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
     parameters: dict[str, Any],
+    measuring: dict[str, Any],
     output: Output = None,
     drop: Annotated[
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave a column out, such as an id (repeat).")
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
-    test_size: Annotated[
-        float, typer.Option(metavar="SHARE", help="Records held out to measure on; 0 for none.", min=0, max=0.9)
-    ] = 0.25,
     as_in_paper: Annotated[bool, typer.Option("--as-in-paper", help="Start from the paper's configuration.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Plain text, without colours and bars.")] = False,
     verbose: Annotated[
@@ -102,12 +101,14 @@ def fit(
     The rules that are printed and written are then learnt from all records.
     """
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
-    from diverse_rule_sets.cli._fitting import held_out, learnt, records_of
+    from diverse_rule_sets.cli._fitting import check_parameters, held_out, learnt, records_of
     from diverse_rule_sets.cli._reading import load
     from diverse_rule_sets.cli._screen import show_rules
     from diverse_rule_sets.cli._tell import tell_held_out
 
-    check_output(output)
+    check_output(output, table)
+    check_parameters(parameters, as_in_paper)
+    test_size = measuring.get(TEST_SIZE.name, TEST_SIZE.default)
     records = records_of(load(table, reading), target, drop or [], drop_unlabelled)
     parts = held_out(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     tried = None
@@ -163,15 +164,15 @@ def predict(
 
     Columns are read as the kinds that they had in training.
     """
-    from diverse_rule_sets.cli._answers import check_writer, load_for, predictions, write_frame
+    from diverse_rule_sets.cli._answers import check_writer, has_types, load_for, predictions, write_frame
     from diverse_rule_sets.cli._files import check_output, not_twice, read_model
 
     not_twice(model, table)
     check_writer(output)
-    check_output(output)
+    check_output(output, model, table)
     rule_set = read_model(model)
     loaded = load_for(rule_set, table, reading, keep or [])
-    write_frame(predictions(rule_set, loaded, keep or [], proba, prefix), output)
+    write_frame(predictions(rule_set, loaded, keep or [], proba, prefix, has_types(output)), output)
 
 
 @app.command(
@@ -212,27 +213,26 @@ def evaluate(
         "drs explain model.json new.csv | less",
     )
 )
-@taking(reading=READING)
+@taking(chosen=(ROW,), reading=READING)
 def explain(
     model: Model,
     table: TableFile,
     reading: dict[str, Any],
-    row: Annotated[
-        list[int] | None, typer.Option("--row", metavar="N", help="A record, counted from 1 (repeat); all by default.")
-    ] = None,
+    chosen: dict[str, Any],
     label: Annotated[
         str | None, typer.Option(metavar="LABEL", help="What would give this label; by default the three nearest.")
     ] = None,
 ) -> None:
     """Say in words why each record gets its label, and what would have had to differ for another one."""
-    from diverse_rule_sets.cli._answers import explanations, load_for, records_for
+    from diverse_rule_sets.cli._answers import explanations, label_for, load_for, records_for
     from diverse_rule_sets.cli._files import not_twice, read_model
     from diverse_rule_sets.cli._screen import show_reason
 
     not_twice(model, table)
     rule_set = read_model(model)
+    other = None if label is None else label_for(rule_set, label)
     X = records_for(rule_set, load_for(rule_set, table, reading))
-    for head, reason in explanations(rule_set, X, row or range(1, X.height + 1), label):
+    for head, reason in explanations(rule_set, X, chosen.get(ROW.name, range(1, X.height + 1)), other):
         show_reason(head, reason)
 
 
@@ -242,18 +242,15 @@ def explain(
         "drs report model.json test.csv --target income --n-samples 0 --title 'Who earns more'",
     )
 )
-@taking(reading=READING)
+@taking(shown=SHOWN, reading=READING)
 def report(
     model: Model,
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
+    shown: dict[str, Any],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading of the page.")] = None,
-    n_samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Records shown of each rule; 0: none leaves this machine.", min=0)
-    ] = None,
-    random_state: Annotated[int, typer.Option(metavar="N", help="Seed of the records shown.", min=0)] = 0,
     drop_unlabelled: DropUnlabelled = False,
 ) -> None:
     """Write one HTML page about a model on a table, to look at in a browser."""
@@ -262,14 +259,13 @@ def report(
     from diverse_rule_sets.report import html
 
     not_twice(model, table)
-    check_output(output)
+    check_output(output, model, table)
     rule_set = read_model(model)
     loaded = labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
     X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
-    options = {} if n_samples is None else {"n_samples": n_samples}
-    with naming_options(("title", "n_samples", "random_state")):
-        page = html(rule_set, X, labels, title=title, random_state=random_state, **options)
+    with naming_options(("title", *(option.name for option in SHOWN))):
+        page = html(rule_set, X, labels, title=title, **shown)
     write_text(page, output)
 
 
@@ -329,7 +325,7 @@ def export(
     for option in given:
         if option not in EXPORTS[to]:
             raise UsageError(f"--{option} does not go with --to {to}")
-    check_output(output)
+    check_output(output, model)
     rule_set = read_model(model)
     with naming_options(EXPORTS[to]):
         text = getattr(rule_set, f"to_{to}")(**given)

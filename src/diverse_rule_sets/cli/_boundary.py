@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -17,6 +18,7 @@ import typer
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 # What scikit-learn says of small tables; the figures are right all the same.
 _HUSHED = "y_pred contains classes not in y_true"
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class InputError(Exception):
@@ -88,6 +90,8 @@ def _told(error: BaseException) -> int:
 
 def words(error: BaseException) -> str:
     """Say what an error means to someone who does not read Python."""
+    if isinstance(error, OSError) and error.errno in _FULL and not error.filename:  # all other outputs have a name
+        return f"cannot write the standard output: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, InputError | ValueError | TypeError | ImportError):

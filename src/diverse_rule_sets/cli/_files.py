@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from diverse_rule_sets import RuleSet
@@ -43,21 +47,41 @@ def write_text(text: str, output: str | None) -> None:
         write_out((text if text.endswith("\n") else text + "\n").encode("utf8"))
         return
     check_output(output)
-    with whole_file(output) as path:
+    with writing(output), whole_file(output) as path:
         path.write_text(text, "utf8", newline="\n")
 
 
 def write_out(content: bytes) -> None:
     """Write to the standard output as it is, whatever the terminal's encoding."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with writing(STANDARD):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
 
 
-def check_output(output: str | None) -> None:
-    """Refuse an output that cannot be written, before any work is done."""
+@contextmanager
+def writing(output: str) -> Iterator[None]:
+    """Turn what goes wrong while an output is written into one line that names it."""
+    try:
+        yield
+    except OSError as error:
+        told = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None  # as polars says it
+        cause = OSError(int(told[1]), os.strerror(int(told[1]))) if told else error
+        if isinstance(cause, BrokenPipeError):
+            raise cause from error
+        name = "the standard output" if output == STANDARD else output
+        raise InputError(f"cannot write {name}: {cause.strerror or cause}") from error
+
+
+def check_output(output: str | None, *inputs: str) -> None:
+    """Refuse an output that cannot be written, or that is one of the files read, before any work is done."""
     if output is None or output == STANDARD or is_special(output):
         return
+    for path in inputs:
+        if _same_file(output, path):
+            name = "the standard input" if path == STANDARD else repr(path)
+            also = "" if path == output else f", the same file as {name}"
+            raise UsageError(f"--output must be another file than those that are read, got {output!r}{also}")
     target = Path(os.path.realpath(output))
     if target.is_dir():
         raise InputError(f"{output}: expected the name of a file to write, got a folder")
@@ -65,3 +89,16 @@ def check_output(output: str | None) -> None:
         raise InputError(f"{output}: there is no folder {target.parent}; make it first")
     if not os.access(target.parent, os.W_OK) and not target.exists():
         raise InputError(f"{output}: the folder {target.parent} cannot be written to")
+
+
+def _same_file(output: str, path: str) -> bool:
+    """Tell whether what is read is the output: by another name, through a link, or from the standard input."""
+    if not os.path.exists(output):
+        return False
+    if path != STANDARD:
+        return os.path.exists(path) and os.path.samefile(output, path)
+    try:
+        number = sys.stdin.fileno()
+    except io.UnsupportedOperation:  # no file at all: a program runs the command on words of its own
+        return False
+    return os.path.samestat(os.stat(output), os.fstat(number))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +56,12 @@ def records_of(table: Loaded, target: str, drop: Sequence[str], drop_unlabelled:
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
     _check_labels(y, table.name)
     for name in names:
-        _warn_of_names(X[name])
+        comma = table.with_comma(name) if X[name].dtype == pl.String else None
+        if comma is None:
+            _warn_of_names(X[name])
+        else:
+            told = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
+            complain(f"{told}, such as {comma!r}; to read them as numbers give --decimal ,", "warning")
     return Records(X, y)
 
 
@@ -64,12 +71,13 @@ def _check_labels(y: pl.Series, name: str) -> None:
     if n_classes < 2:
         value = f"{y[0]!r} in all {len(y):,} records" if len(y) else "no value at all"
         raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
-    fractions = y.dtype.is_float() and bool((y != y.round()).any())
-    if fractions or n_classes > _MANY_CLASSES or (len(y) >= _FEW and n_classes > len(y) // 2):
-        raise InputError(
-            f"{name}: the target {y.name!r} holds {n_classes:,} different values, such as {y[0]!r}; expected a few "
-            "classes"
-        )
+    fractions = y.filter(y != y.round()) if y.dtype.is_float() else y.clear()
+    many = n_classes > _MANY_CLASSES or (len(y) >= _FEW and n_classes > len(y) // 2)
+    if many or len(fractions):
+        values = f"{n_classes:,} different values, such as {(fractions if len(fractions) else y)[0]!r}"
+        quantity = "numbers with a fraction are taken for a quantity, " if len(fractions) else ""
+        hint = "" if many else f" (--kind {shlex.quote(f'{y.name}=text')} makes each number a class)"
+        raise InputError(f"{name}: the target {y.name!r} holds {values}; {quantity}expected a few classes{hint}")
 
 
 def _warn_of_names(column: pl.Series) -> None:
@@ -111,14 +119,23 @@ def ways_of_columns(ways: Mapping[str, Any], names: Sequence[str]) -> dict[str, 
     return found
 
 
+def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
+    """Refuse parameters that make no sense on any table, before one is read."""
+    with naming_options(parameters):
+        _maker(paper)(**parameters)._check_parameters()
+
+
+def _maker(paper: bool) -> Callable[..., DiverseRuleSetClassifier]:
+    return DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
+
+
 def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, what: str) -> RuleSet:
     """Learn a rule set, with something to look at meanwhile."""
-    make = DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
     chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
     if "monotone" in chosen:
         chosen["monotone"] = ways_of_columns(chosen["monotone"], records.X.columns)
     with naming_options(parameters), watched(what, verbose) as level:
-        return make(**chosen, verbose=level).fit(records.X, records.y).rule_set_
+        return _maker(paper)(**chosen, verbose=level).fit(records.X, records.y).rule_set_
 
 
 def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -132,9 +149,10 @@ def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.i
     lonely = counts.filter(pl.col("n of this label") < 2)[y.name].to_list()
     alone = y.is_in(lonely).to_numpy() if lonely else np.zeros(len(y), np.bool_)
     rest = np.flatnonzero(~alone)
-    labels = y.gather(rest).to_numpy()
-    try:
-        inside, outside = train_test_split(rest, test_size=share, random_state=seed, stratify=labels)
-    except ValueError:  # fewer records held out than there are classes, or none to learn from
+    n_classes, n_outside = counts.height - len(lonely), math.ceil(share * rest.size)
+    if not n_classes or min(n_outside, rest.size - n_outside) < n_classes:  # too few to have some of each class
         return None
+    seed = None if seed is None else seed % 2**32  # scikit-learn takes no larger ones
+    labels = y.gather(rest).to_numpy()
+    inside, outside = train_test_split(rest, test_size=share, random_state=seed, stratify=labels)
     return np.sort(np.concatenate([inside, np.flatnonzero(alone)])), np.sort(outside)

@@ -19,7 +19,12 @@ from diverse_rule_sets.cli._reading_options import MISSING
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"
 _WHOLE = r"^[-+]?[0-9]+$"
-_REAL = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$|^[-+]?(?i:inf|infinity|nan)$"
+_REAL = {  # by the decimal mark
+    mark: rf"^[-+]?([0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)([eE][-+]?[0-9]+)?$|^[-+]?(?i:inf|infinity|nan)$"
+    for mark in (".", ",")
+}
+_GROUPED = r"^[-+]?[0-9]{1,3},[0-9]{3}$"  # as likely a thousand as a thousandth
+_NEARLY_ALL = 0.95
 _CODE = r"^[-+]?0[0-9]"
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\d(:?\d\d)?))?)?")
 
@@ -32,10 +37,12 @@ class Cells:
     ----------
     missing : words that stand for a missing value, besides the empty cell
     date_format : how dates are written, as in `%d.%m.%Y`; None: as ISO 8601 has it
+    decimal : the decimal mark of numbers, a point or a comma; with one of them the other makes no number
     """
 
     missing: tuple[str, ...] = MISSING
     date_format: str | None = None
+    decimal: str = "."
 
     def present(self, column: pl.Series) -> pl.Series:
         """Return the cells without blanks around them, missing ones as null."""
@@ -49,7 +56,7 @@ class Cells:
             return TEXT
         if cells.str.to_lowercase().is_in(["true", "false"]).all():
             return BOOLEAN
-        if cells.str.contains(_REAL).all():
+        if cells.str.contains(_REAL[self.decimal]).all():
             return TEXT if cells.str.contains(_CODE).any() else NUMBER
         zones = set()
         for cell in cells:
@@ -60,6 +67,15 @@ class Cells:
         if len(zones) > 1:
             return TEXT
         return INSTANT if zones.pop() else DATE
+
+    def with_comma(self, column: pl.Series) -> str | None:
+        """Return a cell that shows that nearly all are numbers with a decimal comma, which are not read as such."""
+        cells = self.present(column).drop_nulls()
+        if self.decimal == "," or cells.is_empty():
+            return None
+        like = cells.filter(cells.str.contains(_REAL[","]))
+        telling = like.filter(like.str.contains(",", literal=True) & ~like.str.contains(_GROUPED))
+        return telling[0] if len(telling) and len(like) >= _NEARLY_ALL * len(cells) else None
 
     def moment(self, cell: str) -> datetime.datetime | None:
         """Read a date, with or without a time and a zone; None if it is none."""
@@ -78,7 +94,7 @@ class Cells:
         """Say what a cell of a kind looks like."""
         if kind in (DATE, INSTANT) and self.date_format is not None:
             return f"a date as {self.date_format} writes it"
-        return _EXPECTED[kind]
+        return "a number such as 1,5" if kind == NUMBER and self.decimal == "," else _EXPECTED[kind]
 
     def read(self, column: pl.Series, kind: str, values: Sequence[Any] = ()) -> pl.Series:
         """Read the cells of a column as values of a kind; the first that is of another is an error that names it.
@@ -87,25 +103,38 @@ class Cells:
         """
         cells = self.present(column)
         if kind == CATEGORY:
-            return _as_values(cells, values)
+            return self._as_values(cells, values)
         if kind not in _READERS:  # text stays as it is, blanks included
             return column.set(cells.is_null(), None)
         read = _READERS[kind](self, cells)
         wrong = (read.is_null() & cells.is_not_null()).arg_true()
         if len(wrong):
-            where = f"column {column.name!r}, record {wrong[0] + 1}"
-            raise InputError(f"{where}: expected {self._expected(kind)}, got {column[wrong[0]]!r}")
+            where, cell = f"column {column.name!r}, record {wrong[0] + 1}", column[wrong[0]]
+            hint = " (is it a decimal comma? give --decimal ,)" if kind == NUMBER and re.match(_REAL[","], cell) else ""
+            raise InputError(f"{where}: expected {self._expected(kind)}, got {cell!r}{hint}")
         return read
 
+    def _as_values(self, cells: pl.Series, values: Sequence[Any]) -> pl.Series:
+        """Read cells of a column that held values of several kinds: as what the rules name, or as a number, or text."""
+        known = {str(value): value for value in values}
 
-def _numbers(_: Cells, cells: pl.Series) -> pl.Series:
+        def value(cell: str | None) -> Any:
+            if cell is None or cell in known:
+                return None if cell is None else known[cell]
+            return float(cell.replace(",", ".")) if re.match(_REAL[self.decimal], cell) else cell
+
+        return pl.Series(cells.name, [value(cell) for cell in cells], pl.Object)
+
+
+def _numbers(how: Cells, cells: pl.Series) -> pl.Series:
     """Read numbers: whole ones exactly, where all are."""
     cells = cells.str.strip_prefix("+")
     if cells.str.contains(_WHOLE).all():
         whole = cells.cast(pl.Int64, strict=False)
         if whole.null_count() == cells.null_count():
             return whole
-    return cells.set(~cells.str.contains(_REAL), None).cast(pl.Float64, strict=False)
+    real = cells.set(~cells.str.contains(_REAL[how.decimal]), None)
+    return real.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
 
 
 def _booleans(_: Cells, cells: pl.Series) -> pl.Series:
@@ -139,18 +168,6 @@ _EXPECTED = {
 }
 
 
-def _as_values(cells: pl.Series, values: Sequence[Any]) -> pl.Series:
-    """Read cells of a column that held values of several kinds: as what the rules name, or as a number, or text."""
-    known = {str(value): value for value in values}
-
-    def value(cell: str | None) -> Any:
-        if cell is None or cell in known:
-            return None if cell is None else known[cell]
-        return float(cell) if re.match(_REAL, cell) else cell
-
-    return pl.Series(cells.name, [value(cell) for cell in cells], pl.Object)
-
-
 def as_labels(labels: pl.Series, classes: Sequence[Any]) -> list[Any]:
     """Return labels as the model writes them, so that `1`, `1.0` and the text "1" are one label; None if missing."""
     alike: dict[str, list[Any]] = {}
@@ -162,7 +179,8 @@ def as_labels(labels: pl.Series, classes: Sequence[Any]) -> list[Any]:
             known.setdefault((str, key), some[0])
 
     def found(label: Any) -> Any:
-        return known.get((type(label), label), known.get((str, _label_key(label)), label))
+        same = known.get((str, str(label)), label)  # 2.0 and the text "2.0"
+        return known.get((type(label), label), known.get((str, _label_key(label)), same))
 
     return [None if label is None else found(label) for label in labels.to_list()]
 

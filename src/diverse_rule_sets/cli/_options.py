@@ -126,6 +126,27 @@ def a_number(text: str) -> float:
         raise ValueError("a number") from None
 
 
+def not_negative(text: str) -> int:
+    """Read `0` or `12`: a seed, a number of things."""
+    number = a_whole_number(text)
+    if number < 0:
+        raise ValueError("a whole number that is not negative")
+    return number
+
+
+def rows(given: list[str]) -> list[int]:
+    """Read `17`, several times."""
+    return [a_whole_number(text) for text in given]
+
+
+def a_share_to_hold_out(text: str) -> float:
+    """Read `0.25`; something must be left to learn from."""
+    share = a_number(text)
+    if not 0 <= share <= 0.9:
+        raise ValueError("a number from 0 to 0.9")
+    return share
+
+
 def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
     """Read `none` as None, and all else with the function given."""
 
@@ -315,8 +336,15 @@ PARAMETERS: tuple[Option, ...] = (
     ),
     Option("second_pass", None, "", "Choose again among all candidates seen.", True, panel=_SEARCH),
     Option("split", None, "", "Split mixed rules in two.", True, panel=_SEARCH),
-    Option("random_state", or_none(a_whole_number), "N|none", "Seed of the rules and the split.", 0, panel=_RUN),
+    Option("random_state", or_none(not_negative), "N|none", "Seed of the rules and the split.", 0, panel=_RUN),
     Option("n_jobs", or_none(a_whole_number), "N|none", "Threads; -1 for all.", None, panel=_RUN),
+)
+# What some commands take besides.
+TEST_SIZE = Option("test_size", a_share_to_hold_out, "SHARE", "Records held out to measure on; 0 for none.", 0.25)
+ROW = Option("row", rows, "N", "A record, counted from 1 (repeat).", "all", many=True)
+SHOWN = (
+    Option("n_samples", not_negative, "N", "Records shown of each rule; 0: none leaves this machine.", 10),
+    Option("random_state", not_negative, "N", "Seed of the records shown.", 0),
 )
 # Parameters whose labels become those of the table once it is read.
 OF_LABELS = ("class_weight", "default")

@@ -36,6 +36,7 @@ _ENDINGS = {
     "ipc": "arrow",
 }
 _ROWS_AT_ONCE = 20_000
+_QUOTES = "where commas part the cells, numbers with --decimal , need quotes; or give --separator, such as ';'"
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,19 @@ class Loaded:
             return column
         return self.cells.read(column, kind or told or self.cells.guessed(column), values)
 
+    def with_comma(self, name: str) -> str | None:
+        """Return a cell that shows that a column read as text holds numbers with a decimal comma; None if it does not.
+
+        What the user told of a column is not doubted.
+        """
+        return self.cells.with_comma(self.column(name)) if self.bare and name not in self.kinds else None
+
     def labels(self, name: str) -> pl.Series:
         """Return a column of labels: whole numbers, booleans or text without blanks around it; null if missing."""
         column = self.column(name)
         if not self.bare:
-            return column.fill_nan(None) if column.dtype.is_float() else column
+            column = column.fill_nan(None) if column.dtype.is_float() else column
+            return column.cast(pl.String) if self.kinds.get(name) == TEXT else column
         kind = self.kinds.get(name) or self.cells.guessed(column)
         return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.present(column)
 
@@ -99,13 +108,14 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
     """Read a table; ``only`` names the columns that are needed, if not all are."""
     form = reading.get("format") or _format_of(path)
     name = "the standard input" if path == STANDARD else path
-    cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"))
+    cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"), reading.get("decimal", "."))
     bare = form in ("csv", "tsv")
     with _opened(path) as file, _said_of(name):
         if bare:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
             with _decoded(file, reading.get("encoding", "utf-8")) as lines:
-                frame, names = _read_text(lines, separator, name, only)
+                hint = _QUOTES if separator == cells.decimal == "," else "is --separator right?"
+                frame, names = _read_text(csv.reader(lines, delimiter=separator, strict=True), name, only, hint)
         else:
             frame = _read_binary(file.read(), form, name)
             names = frame.columns
@@ -195,10 +205,9 @@ def _decoded(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         text.detach()  # who opened the file closes it
 
 
-def _read_text(file: TextIO, separator: str, name: str, only: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
+def _read_text(reader: Any, name: str, only: Collection[str] | None, hint: str) -> tuple[pl.DataFrame, list[str]]:
     """Read lines of cells, all of which stay text; returns the columns asked for, and the names of all."""
-    reader = csv.reader(file, delimiter=separator, strict=True)
-    rows = _rows(reader, name)
+    rows = _rows(reader, name, hint)
     header = next(rows, None)
     if header is None:
         raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
@@ -211,8 +220,8 @@ def _read_text(file: TextIO, separator: str, name: str, only: Collection[str] | 
     return pl.concat(blocks, rechunk=True), names
 
 
-def _rows(reader: Any, name: str) -> Iterator[list[str]]:
-    """Yield the lines that are not blank; all must have as many cells as the first."""
+def _rows(reader: Any, name: str, hint: str) -> Iterator[list[str]]:
+    """Yield the lines that are not blank; all must have as many cells as the first, or else the hint says why not."""
     width = None
     try:
         for row in reader:
@@ -223,7 +232,7 @@ def _rows(reader: Any, name: str) -> Iterator[list[str]]:
                 cells = "cell" if len(row) == 1 else "cells"
                 raise InputError(
                     f"{name}, line {reader.line_num}: {len(row)} {cells}, expected {width} as in the first line "
-                    "(is --separator right?)"
+                    f"({hint})"
                 )
             yield row
     except csv.Error as error:

@@ -20,6 +20,13 @@ def a_separator(text: str) -> str:
     return text
 
 
+def a_decimal_mark(text: str) -> str:
+    """Read a point or a comma."""
+    if text not in (".", ","):
+        raise ValueError("a point (.) or a comma (,)")
+    return text
+
+
 def an_encoding(text: str) -> str:
     """Read the name of an encoding."""
     try:
@@ -55,6 +62,7 @@ READING: tuple[Option, ...] = (
         "format", one_of(*FORMATS), "WORD", "csv, tsv, parquet or arrow.", "by the name; csv for a pipe", panel=_PANEL
     ),
     Option("separator", a_separator, "CHAR", "What parts the cells of a line.", "comma; tab for tsv", panel=_PANEL),
+    Option("decimal", a_decimal_mark, "CHAR", "The decimal mark of numbers, a point or a comma.", ".", panel=_PANEL),
     Option("encoding", an_encoding, "NAME", "How text is written, such as latin-1.", "utf-8", panel=_PANEL),
     Option("missing", tuple, "WORD", "A word for no value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
     Option(

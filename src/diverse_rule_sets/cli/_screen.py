@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diverse_rule_sets import Rule, RuleSet
+from diverse_rule_sets._words import digits
 from diverse_rule_sets.cli._boundary import visible
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
@@ -111,7 +112,7 @@ class _Page:
         share = rule.n_covered / self._total if self._total else 0.0
         label = f"{_label(rule.label):<{self._label}}"
         text = Text.assemble(("THEN ", "bold"), (label, f"bold {self._style[rule.label]}"), "  ", self._bar_of(rule))
-        return text.append(f"  {rule.precision:.2f} of {rule.n_covered:,} ({share:.1%})", "dim")
+        return text.append(f"  {digits(rule.precision)} of {rule.n_covered:,} ({digits(share, '.1%')})", "dim")
 
     def _bar_of(self, rule: Rule) -> Text:
         """Return how the records under a rule are distributed: its own class first, then the largest."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from diverse_rule_sets import RuleSet
+from diverse_rule_sets._words import digits
 from diverse_rule_sets.cli._answers import evaluation
 from diverse_rule_sets.cli._fitting import Records
 from diverse_rule_sets.cli._screen import say, show_table
@@ -32,18 +33,18 @@ def _head_figures(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the figures of a rule set on a table, with what they mean."""
     backups = sum(rule["backup"] for rule in facts["rules"])
     return [
-        ("accuracy", f"{facts['accuracy']:.3f}", _baseline(facts)),
-        ("balanced accuracy", f"{facts['balanced_accuracy']:.3f}", "mean of the classes' recalls"),
+        ("accuracy", digits(facts["accuracy"], ".3f"), _baseline(facts)),
+        ("balanced accuracy", digits(facts["balanced_accuracy"], ".3f"), "mean of the classes' recalls"),
         ("log loss", f"{facts['log_loss']:.3f}", "of the probabilities"),
         ("rules", f"{len(facts['rules']) - backups}", f"and {backups} backups"),
         ("conditions", f"{facts['mean_conditions']:.1f}", "a rule"),
-        ("overlap", f"{facts['overlap_share']:.1%}", "of the records are under two rules or more"),
-        ("uncovered", f"{facts['uncovered_share']:.1%}", "of the records are under no rule"),
+        ("overlap", digits(facts["overlap_share"], ".1%"), "of the records are under two rules or more"),
+        ("uncovered", digits(facts["uncovered_share"], ".1%"), "of the records are under no rule"),
     ]
 
 
 def _baseline(facts: Mapping[str, Any]) -> str:
-    return f"always saying {facts['baseline']['label']}: {facts['baseline']['accuracy']:.3f}"
+    return f"always saying {facts['baseline']['label']}: {digits(facts['baseline']['accuracy'], '.3f')}"
 
 
 def tell_evaluation(facts: Mapping[str, Any]) -> None:
@@ -90,4 +91,4 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+    return "-" if value is None else digits(value)
