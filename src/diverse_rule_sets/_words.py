@@ -87,7 +87,7 @@ def sentence_of_group(rule_set: RuleSet, group: Sequence[int], answer: int) -> s
     return f"rules {names} together{told}, hence {format_label(rule_set.classes[answer])}"
 
 
-def _share(share: float) -> str:
+def two_digits(share: float) -> str:
     """Return a share in two digits; what is not all, or not nothing, does not read as if it were."""
     text = f"{share:.2f}"
     if text == "1.00" and share < 1:
@@ -104,7 +104,7 @@ def _page(rule: Rule, total: int, indent: int) -> str:
     margin = " " * indent
     one_line = f"IF {_body(rule)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
-    figures = f"precision {_share(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
+    figures = f"precision {two_digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
     figures = figures if rule.n_covered else f"covers none of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
 
@@ -153,7 +153,9 @@ def percent(share: float) -> str:
 def _backup_page(rule: Rule, indent: int) -> str:
     """Return one backup with its figures, on one line if it fits."""
     body, answer = f"IF {_body(rule)}", format_label(rule.label)
-    figures = f"({_share(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
+    figures = (
+        f"({two_digits(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
+    )
     gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{gap}THEN {answer} {figures}"
 
