@@ -138,6 +138,20 @@ def test_of_many_classes_a_bar_shows_its_own_and_the_others():
         assert parts[-1][0] == matplotlib.colors.to_rgba(GREY)
 
 
+def test_what_is_not_all_and_not_nothing_does_not_read_as_if_it_were():
+    table = pd.DataFrame({"a": np.arange(2000.0)})
+    labels = ["q", *["p"] * 999, *["q"] * 999, "p"]  # all but one below 1000 are p, all but one above are q
+    rules = rule_set([([Interval("a", high=999.5)], "p"), ([Interval("a", 999.5, 1998.5)], "p")])
+    display = CoverageDisplay.from_rule_set(rules, table, labels)
+    assert {" >0.99 of 1,000", " 0.00 of 999", " 1.00 of 1"} <= set(words(display.figure_))
+    labels[1000] = "p"
+    assert " <0.01 of 999" in words(CoverageDisplay.from_rule_set(rules, table, labels).figure_)
+    steps = [{"quality": 0.1, "distance_gain": 0.0, "recall_gain": 0.5}] * 2
+    for n, told in ((2000, ">99.9% in the end"), (1999, "100% in the end")):
+        display = FitPathDisplay._told(summarise(rules, table[:n], labels[:n]), steps, 0.5).plot()
+        assert told in words(display.figure_)
+
+
 # Overlap
 
 
@@ -543,6 +557,74 @@ def test_few_and_many_rules_one_record_and_none_covered(kind, n_rules):
     assert inside.y0 >= -0.01
     assert inside.x1 <= wide + 0.01
     assert inside.y1 <= high + 0.01
+
+
+def long_words(n_rules):
+    """Rules of long categories and labels, an interval each, and what they are drawn on."""
+    rng = np.random.default_rng(0)
+    names = [f"Married with a spouse of the {kind} kind" for kind in ("civil", "absent", "armed", "other", "former")]
+    classes = ["at most fifty thousand dollars a year", "more than fifty thousand dollars a year"]
+    table = pd.DataFrame(
+        {
+            "years of age": rng.uniform(0, n_rules, 600),
+            "marital status": rng.choice(names, 600),
+            "occupation": rng.choice([name.upper() for name in names], 600),
+        }
+    )
+    rules = []
+    for j in range(n_rules):
+        body = [
+            IsIn("marital status", tuple(names[: 1 + j % 4])),
+            Interval("years of age", j, j + 1),
+            IsNotIn("occupation", (names[j % 5].upper(),)),
+        ]
+        rules.append(([body[1], *(body[k] for k in (0, 2) if j & (k + 1))], classes[j % 2]))
+    labels = rng.choice(classes, 600)
+    return rule_set(rules, classes, backups=rules[: n_rules // 4]), table, labels
+
+
+def drawn_of_long_words(kind, n_rules):
+    rules, table, labels = long_words(n_rules)
+    if kind is FitPathDisplay:
+        steps = [{"quality": 0.1, "distance_gain": 0.9 * j, "recall_gain": 1 / n_rules} for j in range(n_rules)]
+        return kind._told(summarise(rules, table, labels), steps, 0.5).plot().figure_
+    if kind is TradeOffDisplay:
+        figures = (0.9, 0.01, 0.9)
+        wanted = itertools.product((1, n_rules), (0.0, 0.01, 0.1), ("none", "low", "high")[: 1 + n_rules // 20])
+        points = [PathPoint(n, share, word, *figures, float(n), 2.0, share / 3, 0.1, 0.0) for n, share, word in wanted]
+        return kind.from_path(DiversityPath(points)).figure_
+    return kind.from_rule_set(rules, table, labels).figure_
+
+
+def texts_drawn(figure):
+    """The words that are seen; matplotlib also keeps the labels of ticks beyond the ends of an axis."""
+    hidden = set()
+    for ax in figure.findobj(matplotlib.axes.Axes):
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                if not ax.axison or not low <= tick.get_loc() <= high:
+                    hidden |= {tick.label1, tick.label2}
+            if not ax.axison:
+                hidden.add(axis.label)
+    seen = (text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip())
+    return [text for text in seen if text not in hidden]
+
+
+@pytest.mark.parametrize("kind", [*WITH_CLASSIFIER, TradeOffDisplay])
+@pytest.mark.parametrize("n_rules", [17, 60])
+def test_no_word_is_cut_off_at_any_resolution(kind, n_rules):
+    for dpi in (70, 100, 200):
+        figure = drawn_of_long_words(kind, n_rules)  # anew: a layout that is a little wrong mends when drawn again
+        figure.set_dpi(dpi)
+        figure.draw_without_rendering()
+        texts = texts_drawn(figure)
+        assert len(texts) > 10
+        for text in texts:
+            box = text.get_window_extent()
+            inside = box.x0 > -1 and box.y0 > -1 and box.x1 < figure.bbox.width + 1 and box.y1 < figure.bbox.height + 1
+            assert inside, (dpi, text.get_text(), box.extents, figure.bbox.extents)
+        plt.close(figure)
 
 
 @pytest.mark.parametrize("kind", WITH_CLASSIFIER)

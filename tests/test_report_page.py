@@ -227,6 +227,36 @@ def test_no_samples_means_no_record_in_the_page():
     assert "secret" not in page
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.arange(300)[::-1],
+        [f"patient {k}" for k in range(300)],
+        pd.MultiIndex.from_product([["a", "b"], range(150)]),
+        [pd.NaT, *pd.date_range("2020-01-01", periods=299)],
+    ],
+)
+def test_records_go_by_the_index_of_a_frame_too(index):
+    X, y = some_records(300, 5)
+    assert {record["name"] for record in embedded(html(usual_set(), X, y))["records"]} == {None}
+    named = X.set_axis(index, axis=0)
+    page = embedded(html(usual_set(), named, y))
+    assert page["records"]
+    assert [record["name"] for record in page["records"]] == [str(named.index[r["row"] - 1]) for r in page["records"]]
+    assert embedded(html(usual_set(), named, y, n_samples=0))["records"] == []
+
+
+def test_the_page_shows_the_index_beside_the_number_of_a_record(browser, tmp_path):
+    X, y = some_records(300, 5)
+    X.index = [f"patient {k}" for k in range(300)]
+    browser.open(write_html(usual_set(), X, y, tmp_path / "page.html"))
+    browser.find("tbody.rule .opener").click()
+    number, name = browser.find("#behind-0 tbody th").text.split("\n")
+    assert name == f"index patient {int(number) - 1}"
+    browser.find("#behind-0 tbody th button").click()
+    assert browser.run(PICK).startswith(f"record {number} ({name}): ")
+
+
 def test_classifiers_arrays_and_odd_columns_that_no_rule_reads(mixed):
     frame, y = mixed
     clf = CBAClassifier().fit(frame, y)
@@ -788,6 +818,89 @@ def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, 
     if len(rules):
         assert not browser.find("#search").is_displayed()
         assert browser.run("return getComputedStyle(document.querySelector('.rule > tr')).breakInside") == "avoid"
+    assert browser.complaints == []
+
+
+def confused(n_classes, n=None):
+    """Classes with long names that begin and end alike, a quarter of each taken for the next ones."""
+    n, rng = n or 40 * n_classes, np.random.default_rng(0)
+    classes = tuple(f"Department of long and winding names, section {k:02} of all" for k in range(n_classes))
+    codes = np.arange(n) % n_classes
+    seen = np.where(rng.random(n) < 0.25, (codes + rng.integers(1, 4, n)) % n_classes, codes)
+    rules = tuple(Rule((Interval("a", k - 0.5, k + 0.5),), classes[k]) for k in range(n_classes - 1))
+    zeros = (0,) * n_classes
+    return RuleSet(rules, classes, classes[-1], zeros, zeros), pd.DataFrame({"a": seen}), np.array(classes)[codes]
+
+
+@pytest.mark.parametrize("n_classes", [9, 26, 60])
+def test_the_table_of_answers_of_many_classes_is_small_and_names_the_mistakes(browser, tmp_path, n_classes):
+    rules, X, y = confused(n_classes)
+    browser.open(write_html(rules, X, y, tmp_path / "page.html"))
+    facts = browser.data["facts"]
+    found = np.array(facts["confusion"])
+    cells = "[...row.querySelectorAll('td:not(.sum)')].map((cell) => cell.textContent.trim().replace('·', '0'))"
+    shown = browser.run(f"return [...document.querySelectorAll('.confusion tbody tr')].map((row) => {cells})")
+    assert np.array(shown).astype(int).tolist() == found.tolist()
+
+    np.fill_diagonal(found, 0)
+    texts = "[...row.children].map((cell) => cell.textContent.trim())"
+    told = browser.run(f"return [...document.querySelectorAll('#mistakes tbody tr')].map((row) => {texts})")
+    assert [int(row[2]) for row in told] == sorted(found[found > 0].tolist(), reverse=True)[:10]
+    for actual, answered, n, _ in told:
+        assert found[facts["classes"].index(actual), facts["classes"].index(answered)] == int(n)
+
+    names = "[...document.querySelectorAll('.confusion tbody th')].map((head) => [head.textContent.trim(), head.title])"
+    short, full = zip(*browser.run(f"return {names}"), strict=True)
+    assert list(full) == facts["classes"]
+    assert len({text.split(maxsplit=1)[1] for text in short}) == n_classes  # told apart though cut
+    heads = browser.run("return [...document.querySelectorAll('.confusion thead th:not(.sum)')].map((h) => h.title)")
+    assert heads[1:] == facts["classes"]
+
+    box = browser.run("return document.querySelector('.confusion').getBoundingClientRect().toJSON()")
+    assert box["height"] < 30 * (n_classes + 1)
+    assert box["width"] < 330 + 30 * n_classes
+    rolled = "const box = document.querySelector('.tall'); box.scrollTop = 200; box.scrollLeft = 200;"
+    place = "document.querySelector('.confusion tbody tr:last-child th').getBoundingClientRect().left"
+    assert browser.run(f"{rolled} return {place} - box.getBoundingClientRect().left") == pytest.approx(0, abs=1.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 8, 9, 26, 60])
+def test_on_paper_no_table_of_answers_is_cut_off(browser, tmp_path, n_classes):
+    browser.open(write_html(*confused(n_classes), tmp_path / "page.html"), width=680)  # A4 with its margins
+    browser.print()
+    edges = "[...document.querySelectorAll('#summary table')].map((table) => table.getBoundingClientRect().right)"
+    assert max(browser.run(f"return {edges}")) <= 680
+    sums = "[...document.querySelectorAll('.confusion tbody tr')].map((row) => row.innerText.includes('%'))"
+    assert all(browser.run(f"return {sums}"))
+
+
+def test_what_is_almost_all_or_hardly_anything_is_not_called_all_or_nothing(browser, tmp_path):
+    X = pd.DataFrame({"a": np.arange(4000)})
+    y = np.where(X["a"] < 1, "yes", "no")
+    rules = RuleSet((Rule((Interval("a", low=-0.5, high=3998.5),), "no"),), ("no", "yes"), "no", (0, 0), (0, 0))
+    browser.open(write_html(rules, X, y, tmp_path / "page.html"))
+    assert [tile.text.split("\n")[1] for tile in browser.driver.find_elements("css selector", ".tiles > div")] == [
+        *(">99.9%", "50%", "4,000", "1", "1.0", "0%", "<0.1%")
+    ]
+    said = browser.find("tbody.rule").text
+    assert ">99.9%" in said
+    assert "100%" not in said
+    assert "<0.1%" in browser.find("#uncovered").text
+
+
+def test_sentences_about_one_pair_and_without_records(browser, tmp_path):
+    X = pd.DataFrame({"a": np.arange(40.0)})
+    y = np.where(X["a"] < 20, "yes", "no")
+    for label, words in (("yes", "the two agree."), ("no", "the two contradict each other.")):
+        rules = (Rule((Interval("a", high=9),), "yes"), Rule((Interval("a", low=5),), label))
+        page = html(RuleSet(rules, ("no", "yes"), "no", (0, 0), (0, 0)), X, y)
+        assert f"One pair of rules shares records; {words}" in " ".join(page.split())
+    rule_set = RuleSet(rules, ("no", "yes"), "no", (0, 0), (0, 0))
+    browser.open(write_html(rule_set, X, y, tmp_path / "page.html", n_samples=0))
+    browser.find("tbody.rule .opener").click()
+    assert browser.find("#behind-0").text == "It gets 10 of 10 right; this file holds no records."
+    assert "Open a rule" not in browser.find("#rules").text
+    assert browser.find("#try p").text.startswith("Start from typical values")
     assert browser.complaints == []
 
 

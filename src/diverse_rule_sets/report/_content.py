@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._tables import Column
 from diverse_rule_sets.report._model import Field, field_of, model_of, why_not
 from diverse_rule_sets.report._summary import Summary
-from diverse_rule_sets.report._wording import phrase, sentence
+from diverse_rule_sets.report._wording import name_of, phrase, sentence
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -26,7 +26,9 @@ MAX_OVERLAPS = 100
 N_COLOURS = 8
 
 
-def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
+def content(
+    summary: Summary, n_samples: int, rng: np.random.Generator, index: Sequence[Any] | None = None
+) -> dict[str, Any]:
     """Return all that the page embeds.
 
     Parameters
@@ -34,6 +36,7 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
     summary : what the rules do on the records
     n_samples : records to show behind each rule, at most
     rng : where the sample comes from
+    index : what the records are called in the user's own table, if not by their place
     """
     rule_set = summary.rule_set
     names = _names(summary) if n_samples else list(rule_set.columns)
@@ -56,7 +59,7 @@ def content(summary: Summary, n_samples: int, rng: np.random.Generator) -> dict[
         "colours": _colours(len(rule_set.classes)),
         "columns": [field.told() for field in fields],
         "reads": [_reads(rule.conditions, fields) for rule in rule_set.rules + rule_set.backups],
-        "records": _records(summary, fields, records),
+        "records": _records(summary, fields, records, index),
         "behind": samples[:-1],
         "uncovered": samples[-1],
         "model": None if why else model_of(rule_set, fields),
@@ -113,12 +116,15 @@ def _reads(conditions: Iterable[Any], fields: list[Field]) -> list[int]:
     return [place[condition.column] for condition in conditions]
 
 
-def _records(summary: Summary, fields: list[Field], records: Integers) -> list[dict[str, Any]]:
+def _records(
+    summary: Summary, fields: list[Field], records: Integers, index: Sequence[Any] | None
+) -> list[dict[str, Any]]:
     """Return the sampled records: their values, labels and answers; numbered as in the table, from 1."""
     cells = [field.cells(records) for field in fields]
     return [
         {
             "row": int(record) + 1,
+            "name": None if index is None else name_of(str(index[record])),
             "actual": int(summary.codes[record]),
             "answer": int(summary.answers[record]),
             "speaker": int(summary.spoke[record]),

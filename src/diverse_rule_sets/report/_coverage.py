@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import given_axes, pyplot
+from diverse_rule_sets._words import digits
 from diverse_rule_sets.conditions import format_label
 from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import (
@@ -120,7 +121,7 @@ class CoverageDisplay(RuleSetDisplay):
         class_bars(ax, places, drawn, self.own, 0.72)
         longest = max(float(drawn.sum(axis=1).max()), 1e-9)
         for place, length, total, share in zip(places, drawn.sum(axis=1), totals, self.precision, strict=True):
-            words = f" {share:.2f} of {total:,}" if total else " no records"
+            words = f" {digits(share)} of {total:,}" if total else " no records"
             ax.text(float(length) + 0.004 * longest, place, words, fontsize=SMALL, va="center")
         ax.set(xlim=(0, 1.2 * longest), ylim=(places[-1] + 0.7, -0.7))
         ax.set_xlabel("share of its records" if shares else "records", fontsize=USUAL)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._drawing import class_colours, colours, given_axes, pyplot
+from diverse_rule_sets._words import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._panels import (
     SMALL,
@@ -161,7 +162,7 @@ class FitPathDisplay(Display):
         n = self.quality.size
         ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colours(3)[2], lw=1.8)
         ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colours(3)[2], ms=4)
-        _finish(ax, n, "% of records under some rule so far", f"{self.coverage[-1]:.1%} in the end")
+        _finish(ax, n, "% of records under some rule so far", f"{percent(self.coverage[-1])} in the end")
         ax.set_ylim(0, 105)
 
 

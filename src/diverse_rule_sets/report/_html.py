@@ -19,12 +19,19 @@ from diverse_rule_sets._words import chance_words, percent, weight_words
 from diverse_rule_sets._writing import whole_file
 from diverse_rule_sets.deciding import CONFLICTS
 from diverse_rule_sets.report._content import N_COLOURS, content
+from diverse_rule_sets.report._lettering import told_apart
 from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.rules import RuleSet
 
 _SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
-# More classes than these, and the table of answers leaves out percentages.
+# More classes than these, and the table of answers goes by numbers and leaves out percentages.
 _MAX_SHARES = 8
+# Then class names are cut to so many letters, paper has room for so many beside them, and a cell takes that many more
+# than its figures.
+_MAX_NAME = 30
+_PAPER, _CELL = 115, 1.35
+# Mistakes that are named there, the most frequent.
+_MAX_MISTAKES = 10
 # Columns of the table of rules: what they are sorted by, how they are set, what they are called.
 _HEADINGS = (
     ("number", "number", "No."),
@@ -55,7 +62,7 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     rng = generator(random_state)
     environment = _environment()
     summary = summarise(clf, X, y)
-    shown = content(summary, int(n_samples), rng)
+    shown = content(summary, int(n_samples), rng, _index(X))
     style, script = _text(environment, "page.css"), "\n".join(_text(environment, name) for name in _SCRIPTS)
     return str(
         environment.get_template("page.html").render(
@@ -93,8 +100,9 @@ def write_html(
     path : file to write. It is written whole or not at all
     title : heading of the page
     n_samples : records to show behind each rule, at most; the page holds their values, and frequent values of the
-        columns that rules read. 0: no records at all, for data that must not be passed on; of the values then only
-        what rules name, and medians. Where there are very many rules or columns, fewer records are shown
+        columns that rules read; and a data frame's own index, where that is more than a count of the rows. 0: no
+        records at all, for data that must not be passed on; of the values then only what rules name, and medians.
+        Where there are very many rules or columns, fewer records are shown
     random_state : seed of the sample
 
     Returns
@@ -151,6 +159,14 @@ def _environment() -> Any:
     return environment
 
 
+def _index(X: Any) -> Any:
+    """Return the index of a pandas data frame; None where there is none, or it only counts the rows from 0."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or np.array_equal(np.asarray(index), np.arange(len(X))):
+        return None
+    return index
+
+
 def _text(environment: Any, name: str) -> str:
     """Return a file of the page as it stands, lines ending as browsers read them."""
     return str(environment.loader.get_source(environment, name)[0]).replace("\r\n", "\n")
@@ -190,8 +206,29 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
         "chances": chance_words(rule_set),
         "many": len(facts["classes"]) > N_COLOURS,
         "shares_shown": len(facts["classes"]) <= _MAX_SHARES,
+        "too_wide": _width(facts["confusion"]) > _PAPER,
+        "short_names": [told_apart(tuple(facts["classes"]), _MAX_NAME)[name] for name in facts["classes"]],
+        **_mistakes(facts["confusion"]),
         "said_labels": sorted({rule["label_position"] for rule in facts["rules"]}),
         "uncovered_classes": np.flatnonzero(facts["uncovered_counts"]).tolist(),
+    }
+
+
+def _width(confusion: list[list[int]]) -> float:
+    """Return how wide the figures of the table of answers are, in letters."""
+    return sum(max(len(_whole(n)) for n in (*column, 10)) + _CELL for column in zip(*confusion, strict=True))
+
+
+def _mistakes(confusion: list[list[int]]) -> dict[str, Any]:
+    """Return which classes are taken for which others: a few with the most records, and how many there are in all."""
+    counts = np.array(confusion, np.int64)
+    np.fill_diagonal(counts, 0)
+    actual, answered = np.nonzero(counts)
+    order = np.argsort(-counts[actual, answered], kind="stable")[:_MAX_MISTAKES]
+    return {
+        "n_mistakes": int(counts.sum()),
+        "n_kinds": actual.size,
+        "mistakes": [(int(actual[k]), int(answered[k]), int(counts[actual[k], answered[k]])) for k in order],
     }
 
 

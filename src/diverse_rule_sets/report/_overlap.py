@@ -163,6 +163,9 @@ class OverlapDisplay(RuleSetDisplay):
         if not n:
             say(ax, "There are no rules.")
             return
+        # Square cells seldom fill their room. Were they in its middle, constrained layout would count on the gap beside
+        # them when it makes room for the words, and then close it.
+        ax.set_anchor("NW")
         below = np.tri(n, k=-1, dtype=np.bool_)
         base = np.where(below, 0.08, np.where(np.eye(n, dtype=np.bool_), 0.35, 0.0))
         ax.imshow(np.ones((n, n)), cmap=_one_colour(GREY), alpha=base, interpolation="nearest")

@@ -40,6 +40,9 @@ function tellBehind(page, j) {
   const own = rule.class_counts[rule.label_position];
   const part = (shown, n, how) => (n ? `${shown} of ${whole(n)} that it gets ${how}` : `none that it gets ${how}`);
   if (!rule.n_covered) return "No record of this data is behind it.";
+  if (!page.records.length) {
+    return `It gets ${whole(own)} of ${whole(rule.n_covered)} right; this file holds no records.`;
+  }
   const parts = [part(right.length, own, "right"), part(wrong.length, rule.n_covered - own, "wrong")];
   return `Records: ${parts.join(", ")}. The columns it reads come first.`;
 }

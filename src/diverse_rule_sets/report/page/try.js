@@ -145,10 +145,8 @@ function chances(page, answer) {
   };
   const few = order.slice(0, 8).map(line);
   if (order.length <= 8) return few;
-  return [
-    ...few,
-    el("details", {}, el("summary", {}, `${order.length - 8} less likely classes`), ...order.slice(8).map(line)),
-  ];
+  const others = `${order.length - 8} less likely class${order.length === 9 ? "" : "es"}`;
+  return [...few, el("details", {}, el("summary", {}, others), ...order.slice(8).map(line))];
 }
 
 function reasons(page, model, answer, record, open) {
@@ -189,7 +187,8 @@ function offerRecords(page, pick) {
   pick.append(el("option", { value: "" }, "typical values"));
   page.records.forEach((sample, place) => {
     const right = sample.answer === sample.actual ? "answered right" : "answered wrong";
-    pick.append(el("option", { value: place }, `record ${sample.row}: ${page.facts.classes[sample.actual]}, ${right}`));
+    const name = `record ${sample.row}${sample.name === null ? "" : ` (index ${sample.name})`}`;
+    pick.append(el("option", { value: place }, `${name}: ${page.facts.classes[sample.actual]}, ${right}`));
   });
 }
 

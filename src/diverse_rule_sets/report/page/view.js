@@ -88,6 +88,7 @@ function recordTable(page, picked, who, first, onTry) {
     button.setAttribute("aria-label", `Try record ${record.row}`);
     button.addEventListener("click", () => onTry(place));
     const number = el("th", { scope: "row" }, onTry ? button : String(record.row));
+    if (record.name !== null) number.append(el("small", {}, "index ", bdi(record.name)));
     const verdict = el("span", { class: right ? "right" : "wrong" }, right ? "right" : "wrong");
     const answer = el("td", {}, labelOf(page, record.answer), el("small", {}, `by ${speakerName(page, record)}`));
     const cells = order.map((j) => {
@@ -103,5 +104,6 @@ function recordTable(page, picked, who, first, onTry) {
   const table = el("table", { class: "records" }, el("thead", {}, head), el("tbody", {}, ...rows));
   const box = el("div", { class: "scroll", role: "region", "aria-label": "Sampled records", tabindex: "0" }, table);
   const hidden = all.length - order.length;
-  return hidden ? [box, el("p", { class: "muted" }, `${hidden} more columns are not shown.`)] : [box];
+  const told = `${hidden} more column${hidden === 1 ? " is" : "s are"} not shown.`;
+  return hidden ? [box, el("p", { class: "muted" }, told)] : [box];
 }
