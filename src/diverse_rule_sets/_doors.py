@@ -19,10 +19,15 @@ class Doors:
     def why(self, X: Any, *, label: Any = None) -> Any:
         """Say in words why a record gets its label, and what would have had to differ for another one.
 
-        Named are the rule that spoke, the record's own values where it looked, and for other labels the nearest rule
-        that would have given them: the one with the fewest conditions that fail. That is tried, not guessed: the values
-        are moved just so far that the conditions hold, and the rule set is asked again; where another rule would still
-        speak, the words say so.
+        Named are the rule that spoke, the record's own values where it looked, and for other labels the nearest change
+        that gives them. A change of one column is nearer than one of several; of equally many columns the smallest
+        change counts, that of a number or date as a share of the stretch in which the conditions on its column have
+        their bounds, that of any other value as 1 (2 if no condition names the new one). What is said holds for
+        every value that meets it, with the other values as they are: the rule set was asked about each of the pieces
+        that its conditions cut a column into. Who would speak then is named last.
+
+        Where no one column gives a label, only rules that say so are tried, the nearest few; where another rule
+        would still speak, the words say so.
 
         Parameters
         ----------
@@ -41,7 +46,9 @@ class Doors:
         >>> print(rule_set.why({"age": 30, "sex": "M"}))
         good, by rule 1: IF age <= 37 THEN good.
         Here age is 30.
-        It would be bad if age > 60 (it is 30) and sex = "F" (it is "M"): rule 2.
+        It would be bad if age > 37 (it is 30): the default, as no rule covers it.
+        >>> print(rule_set.why({"age": 40, "sex": "M"}, label="good").splitlines()[-1])
+        It would be good if age <= 37 (it is 40): rule 1.
         """
         from diverse_rule_sets.why import why
 
