@@ -65,7 +65,7 @@ class Axis:
 
     def stated(self, pieces: Sequence[int]) -> Condition:
         """Return the condition that holds in just these pieces."""
-        raise NotImplementedError
+        raise TypeError(f"of the column {self.name!r} no pieces are known")
 
     def shown(self, value: Any) -> str:
         """Return a value in words."""
