@@ -291,3 +291,10 @@ def test_labels_are_first_of_all_themselves():
 def test_digits_of_other_scripts_are_text(drs, tmp_path):
     (tmp_path / "t.csv").write_text("n,y\n" + "٢,a\n١٣,b\n" * 20, "utf8")
     assert drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["text", "category"])
+def test_a_word_that_rules_name_is_a_value_and_not_missing(tmp_path, kind):
+    table = load(written(tmp_path, "veneer,x\nNone,1\nNA,2\nbrick,3\n,4\n"), {})
+    assert table.read("veneer", kind).to_list() == [None, None, "brick", None]
+    assert table.read("veneer", kind, ("None",)).to_list() == ["None", None, "brick", None]

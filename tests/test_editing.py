@@ -165,3 +165,13 @@ def test_the_rules_as_a_frame(fitted):
     assert frame["covers"][frame["part"] != "rule"].sum() == sum(rules.uncovered_counts)
     assert (frame["n bad"] + frame["n good"] == frame["covers"]).all()
     assert type(rules.to_frame(__import__("polars").DataFrame())).__module__.startswith("polars")
+
+
+def test_a_column_that_holds_nothing_keeps_its_kind(fitted):
+    clf, X, y = fitted
+    rule_set = clf.rule_set_
+    column = rule_set.columns[0]
+    kind = rule_set.kind(column)
+    emptied = rule_set.evaluated(X.assign(**{column: None}), y)
+    assert emptied.kind(column) == kind
+    assert RuleSet.from_json(emptied.to_json()).kind(column) == kind

@@ -233,3 +233,8 @@ def test_any_altered_file_is_read_or_refused_with_a_value_error(drawn, data):
 def test_any_text_is_refused_with_a_value_error(text):
     with pytest.raises(ValueError, match="not a rule set"):
         RuleSet.from_json(text)
+
+
+def test_text_without_an_end_is_refused_in_linear_time():
+    with pytest.raises(ValueError, match="JSON"):
+        RuleSet.from_json('{"a": "' + '\\"' * 1_000_000)

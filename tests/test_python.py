@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    Rule,
+    RuleSet,
+    baselines,
+)
 from diverse_rule_sets.deciding import CONFLICTS
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 
@@ -212,3 +222,48 @@ def test_polars_expressions_do_not_grow_beyond_what_polars_can_plan(conflict):
     assert size(_spread(40, 8, conflict)) < 5 * size(_spread(20, 4, conflict))
     many = pl.DataFrame({"x": np.linspace(-1, 50, 200), "y": np.linspace(0, 130, 200)})
     check(_spread(40, 8, conflict), "polars", many)
+
+
+def test_columns_of_dates_and_text_are_compared_as_here():
+    day = datetime.datetime(2020, 1, 31)
+    values = [day, "unknown", None, datetime.datetime(2021, 1, 1), "other", 3]
+    frame = pd.DataFrame({"when": pd.Series(values, dtype=object)})
+    both = small(
+        Rule((Equals("when", day, mixed=True),), "good"), Rule((Equals("when", "unknown", mixed=True),), "good")
+    )
+    alone = small(Rule((Equals("when", day, mixed=True),), "good"))
+    number = small(Rule((Equals("when", 3, mixed=True),), "good"))
+    for rule_set, kinds in ((both, ["function"]), (alone, ["function", "pandas"]), (number, ["function", "pandas"])):
+        expected = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+        assert any(expected)
+        for kind in kinds:
+            space = {}
+            exec(rule_set.to_python(kind=kind), space)
+            if kind == "function":
+                assert [space["predict"]({"when": value})["rule"] for value in values] == expected
+            else:
+                told = space["predict"](frame)["predicted_rule"]
+                assert [None if pd.isna(number) else number for number in told] == expected
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS)
+def test_an_empty_table_has_no_answers(conflict):
+    rule_set = _spread(3, 2, conflict)
+    for kind, frame in (
+        ("pandas", pd.DataFrame({"x": [1.0], "y": [2.0]})),
+        ("polars", pl.DataFrame({"x": [1.0], "y": [2.0]})),
+    ):
+        space = {}
+        exec(rule_set.to_python(kind=kind), space)
+        answer = space["predict"](frame.head(0)) if kind == "pandas" else frame.head(0).with_columns(space["predict"]())
+        assert len(answer) == 0
+        assert "predicted_label" in answer.columns
+
+
+def test_long_sets_of_categories_are_one_test_in_polars():
+    rule_set = small(
+        Rule((IsIn("x", tuple(f"value {j}" for j in range(3000))),), "good"), Rule((IsNotIn("x", ("a", "b")),), "bad")
+    )
+    frame = pl.DataFrame({"x": ["value 7", "a", None, "c"]})
+    check(rule_set, "polars", frame)
+    assert rule_set.to_python(kind="polars").count("==") < 10

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._labels import as_labels
-from diverse_rule_sets._tables import Table, as_table
+from diverse_rule_sets._tables import as_table
 from diverse_rule_sets.conditions import label_position
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.rules import Rule, RuleSet, covering, with_kinds
 
 Integers = NDArray[np.int64]
 
@@ -24,14 +24,14 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, left = [], np.ones(table.n_records, np.bool_)
-    for rule in rule_set.rules:
-        covered = rule.covers(table)
+    covers = covering(rule_set.rules + rule_set.backups, table)
+    for rule, covered in zip(rule_set.rules, covers, strict=False):
         rules.append(_counted(rule, rule_set, codes[covered]))
         left &= ~covered
     uncovered = np.bincount(codes[left], minlength=n_classes)
     backups = []
-    for rule in rule_set.backups:  # a backup counts the records for which it speaks
-        spoken = rule.covers(table) & left
+    for rule, covered in zip(rule_set.backups, covers, strict=True):
+        spoken = covered & left  # a backup counts the records for which it speaks
         backups.append(_counted(rule, rule_set, codes[spoken]))
         left &= ~spoken
     changed = replace(
@@ -42,7 +42,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
     )
-    return replace(changed, kinds=_kinds(changed, table))
+    return with_kinds(changed, table)
 
 
 def _counted(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
@@ -59,10 +59,6 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
     if not mass.all() or mass.max() > 1.001 * mass.min():
         return weights
     return tuple((totals.sum() / (totals.size * totals)).tolist())
-
-
-def _kinds(rule_set: RuleSet, table: Table) -> tuple[tuple[Any, str], ...]:
-    return tuple((name, table.column(name).kind) for name in rule_set.columns)
 
 
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from diverse_rule_sets._checks import check_choice, check_number, warn
 from diverse_rule_sets._frames import frame_like
 from diverse_rule_sets._labels import encode_labels
 from diverse_rule_sets._tables import Table, as_table, plain
-from diverse_rule_sets.rules import RuleSet, firing_groups
+from diverse_rule_sets.rules import RuleSet, firing_groups, with_kinds
 
 BINNINGS = ("supervised", "uniform", "quantile")
 CONDITIONS = ("thresholds", "bins")
@@ -68,7 +67,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         classes, codes = encode_labels(y, table.n_records)
         self._check_labels([plain(label) for label in classes])
         fitted = self._learn(table, classes, codes)
-        fitted["rule_set_"] = _with_kinds(fitted["rule_set_"], table)
+        fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
@@ -170,8 +169,3 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             check_number("n_jobs", self.n_jobs, numbers.Integral)
             if self.n_jobs == 0:
                 raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")
-
-
-def _with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
-    """Note the kinds of the columns that the rules read."""
-    return replace(rule_set, kinds=tuple((name, table.column(name).kind) for name in rule_set.columns))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets import _html
 from diverse_rule_sets._doors import Doors
-from diverse_rule_sets._tables import Table, as_table, plain
+from diverse_rule_sets._tables import EMPTY, Table, as_table, plain
 from diverse_rule_sets._words import page, sentence_of_group, speaker_sentences
 from diverse_rule_sets.conditions import Condition, Flags, format_label
 from diverse_rule_sets.deciding import CONFLICTS, Decision, Evidence, decide
@@ -316,7 +316,8 @@ class RuleSet(Doors):
 
     def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
         """Return the class counts of some rules, in the order of ``classes``: a row each."""
-        rows = [[dict(rule.class_counts).get(label, 0) for label in self.classes] for rule in rules]
+        known = [dict(rule.class_counts) for rule in rules]
+        rows = [[counts.get(label, 0) for label in self.classes] for counts in known]
         return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
 
     def _settle(self, covering: NDArray[np.int64]) -> int:
@@ -343,6 +344,14 @@ class RuleSet(Doors):
         return _html.table(self)
 
 
+def with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
+    """Note the kinds of the columns that the rules read; one that holds nothing in this table keeps what it was."""
+    kinds = {name: table.column(name).kind for name in rule_set.columns}
+    before = dict(rule_set.kinds)
+    known = {name: before.get(name, "") if kind == EMPTY else kind for name, kind in kinds.items()}
+    return replace(rule_set, kinds=tuple((name, kind) for name, kind in known.items() if kind))
+
+
 def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:
     """Tell which rules cover which records: a row of packed bits a rule. Each column is read once."""
     fired = np.full((len(rules), -(-table.n_records // 8)), 255, np.uint8)
@@ -355,6 +364,12 @@ def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:
         for condition, where in conditions.items():
             fired[where] &= np.packbits(condition.holds(column))
     return fired
+
+
+def covering(rules: Sequence[Rule], table: Table) -> Iterator[Flags]:
+    """Give for each rule which records it covers. Each column is read once."""
+    for row in _fires(rules, table):
+        yield np.unpackbits(row, count=table.n_records).view(np.bool_)
 
 
 def _unpacked(fired: NDArray[np.uint8], begin: int, end: int) -> Flags:

@@ -139,8 +139,9 @@ def _spoken(rule_set: RuleSet, speaker: int, answer: Any, reason: str, record: W
     if values:
         lines.append(f"Here {_listed(values)}.")
     if rule.n_covered:
+        under = "under it" if speaker < len(rule_set.rules) else "that it answers for"
         lines.append(
-            f"Of {rule.n_covered:,} training records under it, {rule.n_correct:,} were {format_label(rule.label)}."
+            f"Of {rule.n_covered:,} training records {under}, {rule.n_correct:,} were {format_label(rule.label)}."
         )
     if rule_set.conflict == "counts" and speaker < len(rule_set.rules):
         lines[0] = f"{format_label(answer)}: {reason}."

@@ -87,7 +87,7 @@ def check_output(output: str | None, *inputs: str) -> None:
         raise InputError(f"{output}: expected the name of a file to write, got a folder")
     if not target.parent.is_dir():
         raise InputError(f"{output}: there is no folder {target.parent}; make it first")
-    if not os.access(target.parent, os.W_OK) and not target.exists():
+    if not os.access(target.parent, os.W_OK):  # a file is written beside the old one, then put in its place
         raise InputError(f"{output}: the folder {target.parent} cannot be written to")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,10 +44,10 @@ class Cells:
     date_format: str | None = None
     decimal: str = "."
 
-    def present(self, column: pl.Series) -> pl.Series:
-        """Return the cells without blanks around them, missing ones as null."""
+    def present(self, column: pl.Series, named: Collection[Any] = ()) -> pl.Series:
+        """Return the cells without blanks around them, missing ones as null; a word that is named is none of these."""
         trimmed = column.str.strip_chars()
-        return trimmed.set(trimmed.is_in(["", *self.missing]), None)
+        return trimmed.set(trimmed.is_in(["", *(word for word in self.missing if word not in named)]), None)
 
     def guessed(self, column: pl.Series) -> str:
         """Tell by their looks what all the cells of a column are."""
@@ -99,13 +99,14 @@ class Cells:
     def read(self, column: pl.Series, kind: str, values: Sequence[Any] = ()) -> pl.Series:
         """Read the cells of a column as values of a kind; the first that is of another is an error that names it.
 
-        ``values`` are those that the rules name, for columns of several kinds.
+        ``values`` are those that the rules name, for columns of several kinds and of text: a word such as NA that a
+        rule names is a value.
         """
-        cells = self.present(column)
         if kind == CATEGORY:
-            return self._as_values(cells, values)
+            return self._as_values(self.present(column, values), values)
         if kind not in _READERS:  # text stays as it is, blanks included
-            return column.set(cells.is_null(), None)
+            return column.set(self.present(column, values).is_null(), None)
+        cells = self.present(column)
         read = _READERS[kind](self, cells)
         wrong = (read.is_null() & cells.is_not_null()).arg_true()
         if len(wrong):

@@ -112,6 +112,8 @@ class _Page:
         share = rule.n_covered / self._total if self._total else 0.0
         label = f"{_label(rule.label):<{self._label}}"
         text = Text.assemble(("THEN ", "bold"), (label, f"bold {self._style[rule.label]}"), "  ", self._bar_of(rule))
+        if not rule.n_covered:
+            return text.append("  covers none", "dim")
         return text.append(f"  {digits(rule.precision)} of {rule.n_covered:,} ({digits(share, '.1%')})", "dim")
 
     def _bar_of(self, rule: Rule) -> Text:

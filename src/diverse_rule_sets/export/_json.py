@@ -24,7 +24,7 @@ from diverse_rule_sets.rules import Rule, RuleSet
 FORMAT, VERSION = "diverse-rule-sets", 1
 MAX_CHARACTERS = 50_000_000
 _MAX_DEPTH = 30
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)  # in linear time, also in text without an end
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
     *("uncovered_counts", "columns", "rules", "backups"),

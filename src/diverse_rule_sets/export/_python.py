@@ -16,7 +16,7 @@ from diverse_rule_sets._checks import check_choice
 from diverse_rule_sets._tables import NUMBER, plain
 from diverse_rule_sets.export._python_tables import Pandas, Polars
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
-from diverse_rule_sets.export._values import kind_of_values
+from diverse_rule_sets.export._values import kind_of_values, values_of
 from diverse_rule_sets.rules import RuleSet
 
 
@@ -68,10 +68,10 @@ def _number(record, column):
 
 
 def _moment(record, column, utc):
-    """Return a date or time as whole numbers that compare; None if it is missing."""
+    """Return a date or time as whole numbers that compare; None if it is missing; anything else as it is."""
     value = _value(record, column)
-    if value is None:
-        return None
+    if not hasattr(value, "year"):
+        return value
     if not hasattr(value, "hour"):
         return (value.year, value.month, value.day, 0, 0, 0, 0)
     parts = value.utctimetuple() if utc else value.timetuple()
@@ -139,9 +139,14 @@ class _Function(Writer):
         kind = kind_of_values(self.rule_set, column, several=True)
         if kind == "number" and self.rule_set.kind(column) == NUMBER:
             return f"_number(record, {literal(column)})"
-        if kind in ("date", "instant"):
-            return f"_moment(record, {literal(column)}, utc={kind == 'instant'})"
+        if kind in ("date", "instant") or (kind == "several" and self._names_a_date(column)):
+            return f"_moment(record, {literal(column)}, utc={kind != 'date'})"
         return f"_value(record, {literal(column)})"
+
+    def _names_a_date(self, column: Hashable) -> bool:
+        rules = self.rule_set.rules + self.rule_set.backups
+        conditions = [c for rule in rules for c in rule.conditions if c.column == column]
+        return any(isinstance(value, datetime.date) for c in conditions for value in values_of(c))
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set

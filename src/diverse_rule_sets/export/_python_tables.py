@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets._tables import NUMBER
+from diverse_rule_sets._tables import DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values
 
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 '''
-_PANDAS_BODY = """    fired, spare = (np.array(tests, bool).reshape(-1, len(frame)).T for tests in (fired, spare))
+_PANDAS_BODY = """    fired, spare = (np.array(rows, bool).reshape(len(rows), len(frame)).T for rows in (fired, spare))
     covered = fired.any(axis=1)
     asked = fired[:, np.array(ORDER, int) - 1]
 {added}    backups = np.arange(fired.shape[1] + 1, fired.shape[1] + spare.shape[1] + 1)
@@ -86,13 +86,13 @@ class Pandas(_Tables):
         return f"pd.Timestamp({datetime.datetime(*moment_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
 
     def _read(self, column: Hashable) -> str:
-        kind = kind_of_values(self.rule_set, column)
+        kind, trained = kind_of_values(self.rule_set, column), self.rule_set.kind(column)
         series = f"frame[{literal(column)}]"
-        if kind == "number":
+        if kind == "number" and trained == NUMBER:
             return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
-        if kind in ("date", "instant"):
+        if kind in ("date", "instant") and trained in (DATE, INSTANT):
             return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''}).dt.floor('us')"
-        return f"{series}.astype(object)" if kind != "none" or self.rule_set.kind(column) != NUMBER else series
+        return f"{series}.astype(object)" if kind != "none" or trained != NUMBER else series
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
@@ -129,7 +129,9 @@ class Polars(_Tables):
         return f"({x} {test} {self._written(bound)})"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
-        return f"({' | '.join(f'({x} == {self._written(value)})' for value in values) or 'pl.lit(False)'})"
+        if any(isinstance(value, datetime.date) for value in values) or not values:
+            return f"({' | '.join(f'({x} == {self._written(value)})' for value in values) or 'pl.lit(False)'})"
+        return f"{x}.is_in([{', '.join(literal(float(v) if type(v) is int else v) for v in values)}])"
 
     @staticmethod
     def _written(value: Any) -> str:
