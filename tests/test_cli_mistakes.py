@@ -60,7 +60,7 @@ MISTAKES = [
     ("predict m.json good.csv -o p.doc", 2, "--output must end in one of .csv"),
     ("predict m.json good.csv --keep label", 2, "give --prefix"),
     ("predict m.json good.csv --keep id", 1, "there is no column 'id'"),
-    ("evaluate m.json good.csv -t label", 1, "labels that the rule set does not know: maybe"),
+    ("evaluate m.json good.csv -t label", 1, "labels that the rule set does not know: 'maybe'"),
     ("explain m.json good.csv --label zzz", 2, "--label must be one of 'bad', 'good', got 'zzz'"),
     ("explain m.json good.csv --row x", 2, "--row must be a whole number, got 'x'"),
     ("explain m.json good.csv --row 0", 2, "--row must be from 1 to 2, the number of records, got 0"),
