@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Programs that tests start buffer their output, as they do for most users.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # The first call compiles the kernels; that is no reason to fail a test for being slow.
 # In continuous integration the examples are the same every time; elsewhere new ones are tried.
 settings.register_profile(

@@ -65,7 +65,9 @@ def guarded(app: typer.Typer, arguments: list[str]) -> int:
         except BaseException as error:
             if debug and not isinstance(error, SystemExit | typer.Exit):
                 traceback.print_exc()
-            return _told(error)
+            code = _told(error)
+            _empty_stdout()
+            return code
 
 
 def _told(error: BaseException) -> int:
@@ -126,6 +128,18 @@ def _where_help_is(error: BaseException) -> str:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     complain(str(message), "warning")
+
+
+def _empty_stdout() -> None:
+    """Write what is still in the buffer; where that fails too, drop it.
+
+    Python flushes the standard output once more when it ends. If that fails, it prints a second message and changes the
+    exit code to 120.
+    """
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _let_go_of_stdout()
 
 
 def _let_go_of_stdout() -> None:
