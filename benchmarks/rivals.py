@@ -114,12 +114,12 @@ def mined(name, codes, labels):
     """Print one line of the mining table."""
     from mlxtend.frequent_patterns import fpgrowth
 
-    from diverse_rule_sets._labels import encode_labels
-    from diverse_rule_sets._tables import as_table
-    from diverse_rule_sets.backends import LocalBackend
-    from diverse_rule_sets.baselines._mining import Mining, frequent_bodies
-    from diverse_rule_sets.cutting import Target
-    from diverse_rule_sets.encoding import Cutting, encode
+    from diverse_rule_sets._input.labels import encode_labels
+    from diverse_rule_sets._input.tables import as_table
+    from diverse_rule_sets.data._cut_points import Target
+    from diverse_rule_sets.data._encoder import Cutting, encode
+    from diverse_rule_sets.data._local import LocalBackend
+    from diverse_rule_sets.estimators._mining import Mining, frequent_bodies
 
     words = codes.astype(str)
     one_hot = pd.get_dummies(words)

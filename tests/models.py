@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
-from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.model._decision import CONFLICTS
 
 HOSTILE = (
     *(

@@ -1,4 +1,4 @@
-"""The rooms keep to their doors: who imports whom, what is public, what an import costs."""
+"""The imports keep to the layers of ARCHITECTURE.md; what is public; what an import costs."""
 
 import ast
 import re
@@ -12,60 +12,122 @@ import diverse_rule_sets
 
 SOURCE = Path(diverse_rule_sets.__file__).parent
 PACKAGE = "diverse_rule_sets"
-
 PAGE = (SOURCE.parents[1] / "ARCHITECTURE.md").read_text("utf8")
-FILES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+NAMES = re.compile(r"`([\w./]+)`")
 
 
-def allowed():
-    """Read the table of ARCHITECTURE.md: room -> (rooms of ours, other packages) that it may import."""
-    table = PAGE.split("## Who may import whom")[1].split("##")[0]
-    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| `")]
-    names = re.compile(r"`(\w+)`")
+def table_below(heading):
+    """Return the rows of the table below a heading of ARCHITECTURE.md, as lists of cells."""
+    text = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+
+
+def layers():
+    """Return the level of each layer, lowest first, and the third-party packages that it may import."""
+    levels, packages = {}, {}
+    for level, (names, _, third_party) in enumerate(table_below("Layers")):
+        for name in NAMES.findall(names):
+            levels[name], packages[name] = level, set(NAMES.findall(third_party))
+    return levels, packages
+
+
+def exceptions():
+    """Return the imports that are allowed against the order of the layers: pairs of modules."""
     return {
-        room: (set(names.findall(ours)) | {room}, set(names.findall(others)))
-        for rooms, ours, others in rows
-        for room in names.findall(rooms)
+        (source, target)
+        for sources, targets, _ in table_below("Exceptions")
+        for source in NAMES.findall(sources)
+        for target in NAMES.findall(targets)
     }
 
 
-def room(path):
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def module(path):
+    """Return a file's module below the package, such as `model/_rules`."""
+    return path.relative_to(SOURCE).with_suffix("").as_posix().removesuffix("/__init__")
 
 
 def imports(path):
+    """List everything that a file imports, in functions and for type checkers too."""
     for node in ast.walk(ast.parse(path.read_text("utf8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports hide who imports whom"
-            if node.module == PACKAGE:
-                yield from (f"{PACKAGE}.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                known = SOURCE.joinpath(*whole.split(".")[1:])
+                is_module = known.with_suffix(".py").exists() or known.is_dir()
+                yield whole if node.module.split(".")[0] == PACKAGE and is_module else node.module
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_room_imports_only_what_it_may(path):
-    ours, others = allowed()[room(path)]
+def ours(path):
+    """List the modules of this package that a file imports."""
+    below = (name.split(".")[1:] for name in imports(path) if name.split(".")[0] == PACKAGE)
+    return sorted({"/".join(parts) for parts in below if parts})
+
+
+def layer(name):
+    return name.split("/")[0]
+
+
+@pytest.mark.parametrize("path", FILES, ids=module)
+def test_a_module_imports_lower_layers_only(path):
+    levels, packages = layers()
+    own, allowed = module(path), exceptions()
+    for target in ours(path):
+        lower = levels[layer(target)] < levels[layer(own)] or layer(target) == layer(own)
+        assert lower or (own, target) in allowed, f"{own} may not import {target}"
     for name in imports(path):
-        top, *rest = name.split(".")
-        if top == PACKAGE:
-            assert rest[0] in ours, f"{room(path)} may not import {name}"
-        else:
-            assert top in others or top in sys.stdlib_module_names, f"{room(path)} may not import {name}"
+        top = name.split(".")[0]
+        known = top == PACKAGE or top in sys.stdlib_module_names or top in packages[layer(own)]
+        assert known, f"the layer {layer(own)} may not import {top}"
 
 
-def test_every_room_is_on_the_architecture_page_and_no_other():
-    assert set(allowed()) == {room(path) for path in FILES}
+def test_the_layers_are_the_folders():
+    entries = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if path.name != "__pycache__"}
+    assert set(layers()[0]) == entries - {"__init__", "py.typed"}
+    assert len(entries) <= 15
+
+
+def test_every_file_is_on_the_architecture_page_and_no_other():
+    tree = PAGE.split("```")[1]
+    listed = {f"{name}.py" for name in re.findall(r"\b(\w+)\.py\b", tree)}
+    files = {path.name for path in FILES if path.name not in ("__init__.py", "__main__.py")}
+    assert listed - {"__init__.py"} == files
+
+
+def test_every_exception_is_needed():
+    """An exception that no import needs any more would allow a new one unnoticed."""
+    used = {(module(path), target) for path in FILES for target in ours(path)}
+    assert exceptions() <= used
+
+
+def test_modules_that_import_each_other_are_listed():
+    """Groups of modules that reach each other by imports, those in functions and for type checkers included."""
+    reach = {module(path): {name for name in ours(path) if (module(path), name) not in exceptions()} for path in FILES}
+    for middle in reach:
+        for own in reach:
+            if middle in reach[own]:
+                reach[own] |= reach[middle]
+    cyclic = {own for own in reach if own in reach[own]}
+    groups = {frozenset(other for other in reach[own] if own in reach.get(other, ())) for own in cyclic}
+    listed = {frozenset(NAMES.findall(names)) for names, _ in table_below("Modules that import each other")}
+    assert groups == listed
+
+
+def test_modules_below_a_public_folder_are_private():
+    """Users import from the package, from `baselines`, `metrics`, `report` and `cli`, and from nothing below them."""
+    public = [module(path) for path in FILES if not any(part.startswith("_") for part in module(path).split("/"))]
+    assert {name for name in public if "/" in name} <= {"learn/samplers"}
 
 
 def test_the_public_names():
     assert diverse_rule_sets.__all__ == sorted(diverse_rule_sets.__all__)
     imported = {"TYPE_CHECKING", "Any", "import_module"}
     public = {name for name in dir(diverse_rule_sets) if not name.startswith("_")} - imported
-    rooms = {room(path) for path in FILES}
-    assert public - rooms == set(diverse_rule_sets.__all__) - {"baselines", "metrics", "report"}
+    modules = {layer(module(path)) for path in FILES}
+    assert public - modules == set(diverse_rule_sets.__all__) - {"baselines", "metrics", "report"}
     for name in diverse_rule_sets.__all__:
         assert getattr(diverse_rule_sets, name).__name__.split(".")[-1] == name
     with pytest.raises(AttributeError, match="no attribute 'Rules'"):

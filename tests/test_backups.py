@@ -4,11 +4,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import naive
-from diverse_rule_sets import DiverseRuleSetClassifier, _bitset
-from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.backups import find_backups
-from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.measures import Scale
+from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn._fallbacks import find_backups
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._measures import Scale
 
 
 def some_rules(seed, n=300):
@@ -16,7 +17,7 @@ def some_rules(seed, n=300):
     items = rng.random((n, 8)) < 0.5
     y = np.where(items[:, 0] & items[:, 1] | items[:, 2] & items[:, 3], 1, 0)
     y = np.where(rng.random(n) < 0.1, 1 - y, y)
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 2)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 2)
     bodies = [(0, 1, 4), (2, 3, 5)]
     covered = backend.cover(np.array(bodies[0], np.int32)) | backend.cover(np.array(bodies[1], np.int32))
     scale = Scale(backend.class_totals, np.ones(2), 5.0, 0.0)

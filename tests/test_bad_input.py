@@ -149,7 +149,7 @@ def test_bad_tables_and_labels_are_refused(X, y, error, message):
 
 
 def test_a_bad_default_is_refused_before_the_search(monkeypatch):
-    monkeypatch.setattr("diverse_rule_sets.classifier.learn", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr("diverse_rule_sets.estimators._classifier.learn", lambda *_: pytest.fail("searched"))
     with pytest.raises(ValueError, match="default must be"):
         fit(default="nobody")
 

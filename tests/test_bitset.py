@@ -4,17 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from diverse_rule_sets import _bitset
-from diverse_rule_sets._bitset import Lists
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets._bits.bitset import Lists
 
 matrices = arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=150))
 
 
 @given(matrices)
 def test_pack_and_unpack_are_inverse_and_padding_is_zero(flags):
-    words = _bitset.pack(flags)
-    np.testing.assert_array_equal(_bitset.unpack(words, flags.shape[1]), flags)
-    np.testing.assert_array_equal(_bitset.popcount(words), flags.sum(axis=1))
+    words = bitset.pack(flags)
+    np.testing.assert_array_equal(bitset.unpack(words, flags.shape[1]), flags)
+    np.testing.assert_array_equal(bitset.popcount(words), flags.sum(axis=1))
 
 
 @given(matrices, st.data())
@@ -22,7 +22,7 @@ def test_count_equals_a_loop_over_sets(flags, data):
     n_rows, n_bits = flags.shape
     lists = data.draw(st.lists(st.lists(st.integers(0, n_rows - 1), unique=True, max_size=4).map(sorted), max_size=6))
     masks = data.draw(arrays(np.bool_, (3, n_bits)))
-    got = _bitset.count(_bitset.pack(flags), Lists.of(lists), _bitset.pack(masks))
+    got = bitset.count(bitset.pack(flags), Lists.of(lists), bitset.pack(masks))
     rows = [{b for b in range(n_bits) if flags[r, b]} for r in range(n_rows)]
     for j, members in enumerate(lists):
         inside = set(range(n_bits)).intersection(*(rows[r] for r in members))
@@ -30,32 +30,32 @@ def test_count_equals_a_loop_over_sets(flags, data):
 
 
 def test_count_over_several_blocks_and_threads_is_the_same(monkeypatch):
-    monkeypatch.setattr(_bitset, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(bitset, "_WORTH_A_THREAD", 1)
     rng = np.random.default_rng(0)
     flags = rng.random((20, 64 * 1200 + 17)) < 0.7  # more than two blocks of words, and a ragged end
-    rows, masks = _bitset.pack(flags), _bitset.pack(rng.random((3, flags.shape[1])) < 0.5)
+    rows, masks = bitset.pack(flags), bitset.pack(rng.random((3, flags.shape[1])) < 0.5)
     lists = Lists.of([sorted(rng.choice(20, size, replace=False)) for size in rng.integers(1, 6, 37)])
     expected = [
-        [int(_bitset.popcount(np.bitwise_and.reduce(rows[lists.one(j)]) & mask)) for mask in masks]
+        [int(bitset.popcount(np.bitwise_and.reduce(rows[lists.one(j)]) & mask)) for mask in masks]
         for j in range(lists.size)
     ]
     for n_threads in (1, 2, 5):
-        np.testing.assert_array_equal(_bitset.count(rows, lists, masks, n_threads), expected)
+        np.testing.assert_array_equal(bitset.count(rows, lists, masks, n_threads), expected)
 
 
 @given(matrices)
 def test_members_and_containment(flags):
-    rows = _bitset.pack(flags)
+    rows = bitset.pack(flags)
     columns = np.arange(flags.shape[1])
-    lists = _bitset.members_of(rows, columns, flags.sum(axis=0))
+    lists = bitset.members_of(rows, columns, flags.sum(axis=0))
     assert list(lists.tuples()) == [tuple(np.flatnonzero(flags[:, b])) for b in columns]
-    assert _bitset.all_set(rows, lists, columns).all()
+    assert bitset.all_set(rows, lists, columns).all()
     shifted = np.roll(columns, 1)
     expected = [
         set(np.flatnonzero(flags[:, b])) <= set(np.flatnonzero(flags[:, c]))
         for b, c in zip(columns, shifted, strict=True)
     ]
-    assert _bitset.all_set(rows, lists, shifted).tolist() == expected
+    assert bitset.all_set(rows, lists, shifted).tolist() == expected
 
 
 @given(st.lists(st.lists(st.integers(0, 9), unique=True).map(sorted)), st.data())
@@ -78,7 +78,7 @@ def test_joining_nothing_gives_nothing():
 
 @pytest.mark.parametrize(("n_bits", "words"), [(1, 1), (64, 1), (65, 2)])
 def test_number_of_words(n_bits, words):
-    assert _bitset.n_words(n_bits) == words
+    assert bitset.n_words(n_bits) == words
 
 
 @given(matrices, st.data())
@@ -88,12 +88,12 @@ def test_lists_claim_bits_in_order_as_a_loop_over_sets_does(flags, data):
     lists = data.draw(st.lists(one, max_size=6))
     masks = data.draw(arrays(np.bool_, (2, n_bits)))
     own = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(lists), max_size=len(lists))), np.int64)
-    every = _bitset.pack(np.ones(n_bits, np.bool_))
-    claimed, left = _bitset.claim(_bitset.pack(flags), Lists.of(lists), _bitset.pack(masks), own, every)
+    every = bitset.pack(np.ones(n_bits, np.bool_))
+    claimed, left = bitset.claim(bitset.pack(flags), Lists.of(lists), bitset.pack(masks), own, every)
     rest = set(range(n_bits))
     for j, members in enumerate(lists):
         inside = {b for b in rest if all(flags[r, b] for r in members)}
         assert claimed[j] == any(masks[own[j], b] for b in inside)
         rest -= inside if claimed[j] else set()
-    assert _bitset.unpack(left, n_bits).nonzero()[0].tolist() == sorted(rest)
-    assert _bitset.popcount(every) == n_bits  # what was given is as it was
+    assert bitset.unpack(left, n_bits).nonzero()[0].tolist() == sorted(rest)
+    assert bitset.popcount(every) == n_bits  # what was given is as it was

@@ -155,7 +155,7 @@ def test_as_in_paper():
 
 @both
 def test_same_seed_same_rules_on_any_number_of_threads(fit, monkeypatch):
-    monkeypatch.setattr("diverse_rule_sets._bitset._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("diverse_rule_sets._bits.bitset._WORTH_A_THREAD", 1)
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :10]
     one = fit(X, y, n_jobs=1)
@@ -594,7 +594,7 @@ def test_verbose_on_a_terminal_keeps_one_line(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     ticks = iter(range(10_000))
-    monkeypatch.setattr("diverse_rule_sets._progress.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("diverse_rule_sets._util.progress.time.monotonic", lambda: next(ticks))
     fit(verbose=1)
     assert screen.getvalue().count("\n") == 1
     assert screen.getvalue().count("\r") > 3
@@ -610,7 +610,7 @@ def test_an_interrupted_fit_leaves_everything_as_it_was(monkeypatch):
         if len(calls) > 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("diverse_rule_sets._progress.Progress.report", interrupt)
+    monkeypatch.setattr("diverse_rule_sets._util.progress.Progress.report", interrupt)
     with pytest.raises(KeyboardInterrupt):
         clf.set_params(max_rules=3, verbose=1).fit(iris.data, iris.target)
     assert vars(clf) == state | {"max_rules": 3, "verbose": 1}

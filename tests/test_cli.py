@@ -18,14 +18,14 @@ from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, metrics
-from diverse_rule_sets.classifier import DEFAULTS
 from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._boundary import UsageError
 from diverse_rule_sets.cli._options import PARAMETERS, directions
-from diverse_rule_sets.deciding import CONFLICTS
-from diverse_rule_sets.estimator import BINNINGS, CONDITIONS
-from diverse_rule_sets.samplers import MEASURES
-from diverse_rule_sets.search import LAMBDA_MODES
+from diverse_rule_sets.estimators._base import BINNINGS, CONDITIONS
+from diverse_rule_sets.estimators._classifier import DEFAULTS
+from diverse_rule_sets.learn._paper_search import LAMBDA_MODES
+from diverse_rule_sets.learn.samplers import MEASURES
+from diverse_rule_sets.model._decision import CONFLICTS
 from tests.conftest import make_mixed
 
 QUICK = ("--max-rules", "6", "--n-candidates", "4")

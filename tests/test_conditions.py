@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
-from diverse_rule_sets._tables import Column, as_table
-from diverse_rule_sets.conditions import merged
+from diverse_rule_sets._input.tables import Column, as_table
+from diverse_rule_sets.model._conditions import merged
 
 UTC = datetime.UTC
 

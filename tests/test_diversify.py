@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import diversify
+from diverse_rule_sets.learn import _diversify as diversify
 
 
 def random_pool(seed, n):

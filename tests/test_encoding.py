@@ -10,11 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, encoding
-from diverse_rule_sets._bitset import unpack
-from diverse_rule_sets._tables import as_table
-from diverse_rule_sets.cutting import MAX_SET, Target
-from diverse_rule_sets.encoding import Cutting, encode, shortest_date, shortest_number
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets._bits.bitset import unpack
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.data import _encoder as encoding
+from diverse_rule_sets.data._cut_points import MAX_SET, Target
+from diverse_rule_sets.data._encoder import Cutting, encode, shortest_date, shortest_number
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 BINNINGS = ["uniform", "quantile", "supervised"]

@@ -13,7 +13,7 @@ import test_pmml
 import test_python
 import test_sql
 from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, baselines
-from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.model._decision import CONFLICTS
 from models import ALL_KINDS, HOSTILE, TEXTS, as_polars, records_for, values_of
 from servers import jpmml
 

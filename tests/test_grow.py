@@ -5,13 +5,15 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import naive
-from diverse_rule_sets import DiverseRuleSetClassifier, _bitset, grow, metrics
-from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.measures import Scale
-from diverse_rule_sets.refine import Refiner
-from diverse_rule_sets.samplers import RejectionSampler
-from diverse_rule_sets.search import Settings
+from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn import _search as grow
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._local_search import Refiner
+from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._paper_search import Settings
+from diverse_rule_sets.learn.samplers import RejectionSampler
 
 
 def data(seed, n=240):
@@ -24,7 +26,7 @@ def data(seed, n=240):
     for j, cut in itertools.product(range(4), (0.2, 0.4, 0.5, 0.6, 0.7)):
         items += [X[:, j] <= cut, X[:, j] > cut]
         columns += [j, j]
-    backend = LocalBackend(_bitset.pack(np.array(items)), y, 3)
+    backend = LocalBackend(bitset.pack(np.array(items)), y, 3)
     opposites = np.arange(len(items)) ^ 1
     return y, np.array(items).T, np.array(columns), opposites, backend
 

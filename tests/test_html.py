@@ -7,7 +7,7 @@ import pytest
 
 from browser import contrast
 from diverse_rule_sets import Equals, Interval, Rule, RuleSet
-from diverse_rule_sets._html import COLOURS
+from diverse_rule_sets.model._notebook import COLOURS
 
 VOID = {"br"}
 

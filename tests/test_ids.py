@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import naive
-from diverse_rule_sets._bitset import Lists
-from diverse_rule_sets.backends import LocalBackend
+from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.baselines import IDSClassifier
-from diverse_rule_sets.baselines._ids import deterministic_search, mean_gains, set_aside, smooth_search
-from diverse_rule_sets.baselines._objective import Chosen, Pool
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.estimators._ids import deterministic_search, mean_gains, set_aside, smooth_search
+from diverse_rule_sets.estimators._ids_objective import Chosen, Pool
 from small import as_records, named, rules_of, table_of_letters
 
 

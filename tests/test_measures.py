@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets.measures import jaccard_distance, quality
+from diverse_rule_sets.learn._measures import jaccard_distance, quality
 
 covers = st.frozensets(st.integers(0, 12))
 

@@ -33,7 +33,7 @@ from diverse_rule_sets import (
     baselines,
     diversity_path,
 )
-from diverse_rule_sets._drawing import GREY, class_colours, colours
+from diverse_rule_sets._util.plotting import GREY, class_colours, colours
 from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
 from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened, told_apart, width_of, wrapped
@@ -333,7 +333,7 @@ def test_points_are_filled_under_the_rule_hollow_within_what_is_drawn_faint_else
 
 
 def _column(frame, name):
-    from diverse_rule_sets._tables import as_table
+    from diverse_rule_sets._input.tables import as_table
 
     return as_table(frame).column(name)
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
-from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.model._decision import CONFLICTS
 from models import as_polars, kinds_of, records_for, rule_sets
 from servers import jpmml
 

@@ -24,7 +24,7 @@ from diverse_rule_sets import (
     RuleSet,
     baselines,
 )
-from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets.model._decision import CONFLICTS
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 
 KINDS = ("function", "pandas", "polars")

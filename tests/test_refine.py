@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import _bitset
-from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.measures import Scale
-from diverse_rule_sets.refine import Refiner
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._local_search import Refiner
+from diverse_rule_sets.learn._measures import Scale
 
 counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
 
@@ -52,7 +52,7 @@ def random_data(seed, n=150, n_items=12, n_classes=3):
     y[:n_classes] = np.arange(n_classes)
     covered = items[:, 11] & (rng.random(n) < 0.2)
     columns = np.arange(n_items) // 2
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
     return items, y, covered, columns, backend
 
 
@@ -66,7 +66,7 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
         scale = Scale(np.bincount(y), weights, smoothing=5.0, price=0.02)
         limits = Limits(9, max_conditions=3, max_overlap=max_overlap, min_support=4, min_recall_gain=0.01)
         refiner = Refiner(backend, columns, scale, limits, min_evidence)
-        refiner.turn_to(_bitset.pack(covered))
+        refiner.turn_to(bitset.pack(covered))
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
 
         def score(body, y=y, columns=columns, records=records, covered=covered, weights=weights):
@@ -103,7 +103,7 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
 
 def test_items_that_change_nothing_are_left_out():
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
     refiner = Refiner(backend, np.array([0, 0, 1]), Scale(np.array([2, 2]), np.ones(2), 1.0, 0.0), Limits(5), 0.0)
     assert refiner.shortened((0, 1)) == (0,)  # item 1 holds wherever item 0 does
     assert refiner.n_conditions((0, 1)) == 1

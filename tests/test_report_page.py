@@ -17,10 +17,10 @@ from sklearn.exceptions import NotFittedError
 from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.baselines import CBAClassifier
+from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _html as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
-from diverse_rule_sets.rules import CONFLICTS
 
 UTC = datetime.UTC
 MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, microseconds=k) for k in range(9)]

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from diverse_rule_sets import Equals, Interval, Rule, RuleSet
-from diverse_rule_sets import rules as rules_module
-from diverse_rule_sets.rules import CONFLICTS
+from diverse_rule_sets.model import _rules as rules_module
+from diverse_rule_sets.model._rules import CONFLICTS
 
 
 def test_rules_are_values():

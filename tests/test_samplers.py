@@ -8,7 +8,7 @@ from scipy import stats
 
 import naive
 from diverse_rule_sets import sample_rules
-from diverse_rule_sets.samplers import _enumeration
+from diverse_rule_sets.learn.samplers import _enumeration
 
 N_TABLES = 80
 

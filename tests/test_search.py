@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import naive
-from diverse_rule_sets import _bitset, search
-from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.samplers import RejectionSampler
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn import _paper_search as search
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn.samplers import RejectionSampler
 
 
 def random_data(seed, n=60, n_items=9, n_classes=3):
@@ -16,7 +17,7 @@ def random_data(seed, n=60, n_items=9, n_classes=3):
     items = rng.random((n, n_items)) < 0.45
     y = (items[:, 0].astype(int) + (items[:, 1] & items[:, 2]) + (rng.random(n) < 0.1)) % n_classes
     y[:n_classes] = np.arange(n_classes)
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, n_classes)
     return items, y, backend
 
 
@@ -52,7 +53,7 @@ def test_the_search_is_the_papers_algorithm(diversity, second_pass):
 
         def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
             flags = np.isin(np.arange(n), list(covered))
-            return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
+            return list(sampler.draw(label, 12, bitset.pack(flags), rng).tuples())
 
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         expected, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 12, 0.02, diversity, second_pass)
@@ -159,7 +160,7 @@ def test_many_classes_keep_memory_in_bounds():
     """What is kept of a candidate does not grow with the number of classes."""
     items, _, _ = random_data(0, n=400, n_items=30)
     y = np.arange(400) % 100
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 100)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 100)
     tracemalloc.start()
     run(backend, n_candidates=100, max_rules=10, min_recall_gain=0.0, second_pass=False)
     first = tracemalloc.get_traced_memory()[1]

@@ -21,19 +21,19 @@ from diverse_rule_sets import (
     Interval,
     IsMissing,
     Rule,
-    _bitset,
+    bitset,
     diversify,
     diversity_path,
     grow,
 )
-from diverse_rule_sets.backends import LocalBackend
-from diverse_rule_sets.backups import find_backups
-from diverse_rule_sets.limits import Limits
-from diverse_rule_sets.measures import Scale
-from diverse_rule_sets.refine import Refiner
-from diverse_rule_sets.samplers import RejectionSampler, SteeredSampler
-from diverse_rule_sets.search import Settings, search
-from diverse_rule_sets.steering import FREE, Given, Steering
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn._constraints import FREE, Given, Steering
+from diverse_rule_sets.learn._fallbacks import find_backups
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._local_search import Refiner
+from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._paper_search import Settings, search
+from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
 from test_grow import data
 from test_search import random_data as small_data
 
@@ -490,7 +490,7 @@ def test_splits_keep_to_what_is_asked(label, required):
 def test_shortening_leaves_an_item_of_a_required_column():
     """Item 1 holds wherever item 0 does, and is left out unless its column is required."""
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
     scale = Scale(backend.class_totals, np.ones(2), 1.0, 0.0)
     for required, kept in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
         steering = Steering((), np.arange(3), required)
@@ -504,7 +504,7 @@ def test_backups_may_be_what_they_are(required):
     for seed, guarded in itertools.product(range(60), broken):
         rng = np.random.default_rng(seed)
         items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
-        backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), y, 3)
+        backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 3)
         scale, columns = Scale(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
         steering = Steering((), columns, required, rng.random((3, 10)) < 0.2)
         bodies = [tuple(sorted({2, *rng.choice(10, 3).tolist()})) for _ in range(5)]
@@ -563,7 +563,7 @@ def test_the_papers_search_goes_on_from_given_rules(diversity):
 
         def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
             flags = np.isin(np.arange(n), list(covered))
-            return list(sampler.draw(label, 12, _bitset.pack(flags), rng).tuples())
+            return list(sampler.draw(label, 12, bitset.pack(flags), rng).tuples())
 
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
@@ -660,8 +660,8 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
         items, y = rng.random((40, 8)) < 0.5, rng.integers(0, 2, 40)
         banned = np.zeros((2, 8), bool)
         banned[1] = rng.random(8) < 0.5
-        covered = _bitset.pack(rng.random(40) < 0.2)
-        whole, less = (LocalBackend(_bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
+        covered = bitset.pack(rng.random(40) < 0.2)
+        whole, less = (LocalBackend(bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
         steered = SteeredSampler(whole, measure, 0.7, Steering((), np.arange(8), (), banned))
         for label, plain in ((0, whole), (1, less)):
             expected = RejectionSampler(plain, measure, 0.7).draw(label, 30, covered, np.random.default_rng(seed))
@@ -673,7 +673,7 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
 
 def test_required_items_are_drawn_by_the_law_that_is_written_down():
     """One record with three items of the required column and one other: 15 subsets, of which one needs an item."""
-    backend = LocalBackend(_bitset.pack(np.ones((4, 1), bool)), np.array([0]), 1)
+    backend = LocalBackend(bitset.pack(np.ones((4, 1), bool)), np.array([0]), 1)
     sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 0, 0, 1]), (0,)))
     drawn = list(sampler.draw(0, 6000, backend.nothing, np.random.default_rng(0)).tuples())
     bodies = [b for size in range(1, 5) for b in itertools.combinations(range(4), size) if set(b) & {0, 1, 2}]
@@ -687,7 +687,7 @@ def test_required_items_are_drawn_by_the_law_that_is_written_down():
 
 def test_a_record_without_an_item_of_a_required_column_gives_no_body():
     items = np.array([[1, 0], [1, 0], [1, 1], [0, 0]], bool)
-    backend = LocalBackend(_bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 0, 1]), 2)
+    backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 0, 1]), 2)
     sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 1]), (1,)))
     drawn = list(sampler.draw(0, 50, backend.nothing, np.random.default_rng(0)).tuples())
     assert set(drawn) == {(1,), (0, 1)}

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from diverse_rule_sets._tables import as_table
+from diverse_rule_sets._input.tables import as_table
 
 NAN = float("nan")
 DAY = datetime.datetime(2020, 5, 17)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diverse_rule_sets import baselines, metrics, report
-    from diverse_rule_sets.classifier import DiverseRuleSetClassifier
-    from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+    from diverse_rule_sets.estimators._classifier import DiverseRuleSetClassifier
+    from diverse_rule_sets.learn.samplers import sample_rules
+    from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+    from diverse_rule_sets.model._rules import Rule, RuleSet
     from diverse_rule_sets.path import DiversityPath, diversity_path
-    from diverse_rule_sets.rules import Rule, RuleSet
-    from diverse_rule_sets.samplers import sample_rules
 
 __version__ = "0.1.0"
 
@@ -36,11 +36,11 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "classifier": ("DiverseRuleSetClassifier",),
-    "conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
+    "estimators._classifier": ("DiverseRuleSetClassifier",),
+    "model._conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
     "path": ("DiversityPath", "diversity_path"),
-    "rules": ("Rule", "RuleSet"),
-    "samplers": ("sample_rules",),
+    "model._rules": ("Rule", "RuleSet"),
+    "learn.samplers": ("sample_rules",),
 }
 
 

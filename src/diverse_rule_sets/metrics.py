@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets import _bitset
-from diverse_rule_sets._bitset import Flags, Integers
-from diverse_rule_sets._checks import check_number
-from diverse_rule_sets._labels import as_labels
-from diverse_rule_sets._tables import as_table
-from diverse_rule_sets.measures import jaccard_distance, quality
-from diverse_rule_sets.rules import RuleSet
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets._bits.bitset import Flags, Integers
+from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.labels import as_labels
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.learn._measures import jaccard_distance, quality
+from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share"]
 
@@ -80,10 +80,10 @@ def _fires(rule_set: RuleSet, X: Any) -> Flags:
 
 def _dispersion(rule_set: RuleSet, X: Any) -> float:
     """Return the sum of Jaccard distances over unordered pairs of rules."""
-    covers = _bitset.pack(np.ascontiguousarray(_fires(rule_set, X).T))
-    sizes: Integers = _bitset.popcount(covers)
+    covers = bitset.pack(np.ascontiguousarray(_fires(rule_set, X).T))
+    sizes: Integers = bitset.popcount(covers)
     total = 0.0
     for j in range(1, len(rule_set)):
-        shared = _bitset.popcount(covers[:j] & covers[j])
+        shared = bitset.popcount(covers[:j] & covers[j])
         total += float(jaccard_distance(shared, sizes[:j], sizes[j]).sum())
     return total

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from diverse_rule_sets import metrics
-from diverse_rule_sets._checks import check_number
-from diverse_rule_sets._drawing import colours, given_axes, pyplot
-from diverse_rule_sets._frames import frame_like
-from diverse_rule_sets._labels import encode_labels
-from diverse_rule_sets._tables import Table, as_table
-from diverse_rule_sets.classifier import DiverseRuleSetClassifier
-from diverse_rule_sets.rules import RuleSet
+from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
+from diverse_rule_sets.estimators._classifier import DiverseRuleSetClassifier
+from diverse_rule_sets.model._rules import RuleSet
 
 _FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "backups")
 _MAX_RULES = (1, 2, 3, 5, 8, 12, 20, 30, 40)

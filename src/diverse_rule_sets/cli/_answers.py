@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets._writing import is_special, whole_file
+from diverse_rule_sets._util.files import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_out, writing
 from diverse_rule_sets.cli._kinds import TEXT, as_labels

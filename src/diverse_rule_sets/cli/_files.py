@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets._writing import is_special, whole_file
+from diverse_rule_sets._util.files import is_special, whole_file
 from diverse_rule_sets.cli._boundary import InputError, UsageError
 
 STANDARD = "-"

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TextIO
 
 import polars as pl
 
-from diverse_rule_sets._writing import is_special
+from diverse_rule_sets._util.files import is_special
 from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
 from diverse_rule_sets.cli._files import STANDARD
 from diverse_rule_sets.cli._kinds import BOOLEAN, NUMBER, TEXT, Cells

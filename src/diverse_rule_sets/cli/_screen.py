@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from diverse_rule_sets import Rule, RuleSet
-from diverse_rule_sets._words import digits
 from diverse_rule_sets.cli._boundary import visible
+from diverse_rule_sets.model._text import digits
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
 _WIDEST = 120

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets._words import digits
 from diverse_rule_sets.cli._answers import evaluation
 from diverse_rule_sets.cli._fitting import Records
 from diverse_rule_sets.cli._screen import say, show_table
+from diverse_rule_sets.model._text import digits
 
 _WIDEST_CONFUSION = 10  # classes
 

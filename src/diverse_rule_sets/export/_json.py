@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from diverse_rule_sets._tables import KINDS, plain
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.deciding import CONFLICTS
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets._input.tables import KINDS, plain
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 FORMAT, VERSION = "diverse-rule-sets", 1
 MAX_CHARACTERS = 50_000_000

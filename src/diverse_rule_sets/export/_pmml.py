@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from diverse_rule_sets._tables import BOOLEAN, DATE, INSTANT, NUMBER
+from diverse_rule_sets._input.tables import BOOLEAN, DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._pmml_parts import (
     Element,
     alternatives,
@@ -22,7 +22,7 @@ from diverse_rule_sets.export._pmml_parts import (
 )
 from diverse_rule_sets.export._pmml_sums import NOBODY, Sums
 from diverse_rule_sets.export._values import kind_of_values
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _TYPES = {

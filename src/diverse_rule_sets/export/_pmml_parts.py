@@ -11,8 +11,8 @@ from collections.abc import Collection
 from typing import Any
 from xml.etree import ElementTree
 
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.export._values import exact_text
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 
 Element = ElementTree.Element
 # One comparison: the operator, which predicates and functions call by the same name, and the value if it has one.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable
 from typing import Any
 
 from diverse_rule_sets.export._pmml_parts import Element, Test, alternatives, child, element, simple, unused, value_text
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 # What the winner is called where no rule fires.
 NOBODY = -1

@@ -12,12 +12,12 @@ import keyword
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets._checks import check_choice
-from diverse_rule_sets._tables import NUMBER, plain
+from diverse_rule_sets._input.checks import check_choice
+from diverse_rule_sets._input.tables import NUMBER, plain
 from diverse_rule_sets.export._python_tables import Pandas, Polars
 from diverse_rule_sets.export._source import Writer, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values, values_of
-from diverse_rule_sets.rules import RuleSet
+from diverse_rule_sets.model._rules import RuleSet
 
 
 def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:

@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets._tables import plain
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 
 def literal(value: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from diverse_rule_sets.export._sql_writer import Writer, checked_text, column_of, sqlglot_expressions
 from diverse_rule_sets.export._values import exact_text
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 # Where quotes do not change which table a name means; and where they do not if it is in small letters.
 _CASELESS, _LOWER = frozenset(("duckdb", "sqlite")), frozenset(("postgres", "redshift", "materialize", "risingwave"))

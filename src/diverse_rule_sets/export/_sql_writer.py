@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._tables import NUMBER
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets._input.tables import NUMBER
 from diverse_rule_sets.export._values import exact_text, kind_of_values, values_of
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 # Where NaN is a value that is larger than any other, instead of missing.
 _NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))

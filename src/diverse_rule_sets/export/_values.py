@@ -7,8 +7,8 @@ import math
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsNotIn
-from diverse_rule_sets.rules import RuleSet
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsNotIn
+from diverse_rule_sets.model._rules import RuleSet
 
 
 def exact_text(value: float | int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._tables import Column
+from diverse_rule_sets._input.tables import Column
 from diverse_rule_sets.report._model import Field, field_of, model_of, why_not
 from diverse_rule_sets.report._summary import Summary
 from diverse_rule_sets.report._wording import name_of, phrase, sentence

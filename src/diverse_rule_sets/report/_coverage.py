@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._drawing import given_axes, pyplot
-from diverse_rule_sets._words import digits
-from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import (
     SMALL,
@@ -25,7 +26,6 @@ from diverse_rule_sets.report._panels import (
     titled,
 )
 from diverse_rule_sets.report._summary import Summary
-from diverse_rule_sets.rules import Rule
 
 # Up to so many bars a rule may take two lines.
 _FEW_BARS = 25

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._drawing import class_colours, colours, given_axes, pyplot
-from diverse_rule_sets._words import percent
+from diverse_rule_sets._util.plotting import class_colours, colours, given_axes, pyplot
+from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._panels import (
     SMALL,

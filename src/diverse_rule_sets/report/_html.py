@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._checks import check_number, generator
-from diverse_rule_sets._words import chance_words, percent, weight_words
-from diverse_rule_sets._writing import whole_file
-from diverse_rule_sets.deciding import CONFLICTS
+from diverse_rule_sets._input.checks import check_number, generator
+from diverse_rule_sets._util.files import whole_file
+from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._text import chance_words, percent, weight_words
 from diverse_rule_sets.report._content import N_COLOURS, content
 from diverse_rule_sets.report._lettering import told_apart
 from diverse_rule_sets.report._summary import Summary, summarise
-from diverse_rule_sets.rules import RuleSet
 
 _SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
 # More classes than these, and the table of answers goes by numbers and leaves out percentages.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from diverse_rule_sets._drawing import pyplot
-from diverse_rule_sets.conditions import Condition, format_label, format_name
-from diverse_rule_sets.rules import Rule
+from diverse_rule_sets._util.plotting import pyplot
+from diverse_rule_sets.model._conditions import Condition, format_label, format_name
+from diverse_rule_sets.model._rules import Rule
 
 # A condition keeps at least so many characters; where there is less room, the last conditions go.
 _LEAST = 24

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, TEXT, Column
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
+from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, TEXT, Column
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
+from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._wording import name_of, value_of
-from diverse_rule_sets.rules import RuleSet
 
 Integers = NDArray[np.int64]
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._drawing import ALARM, GREY, given_axes, ink_on, pyplot
-from diverse_rule_sets.conditions import format_label
+from diverse_rule_sets._util.plotting import ALARM, GREY, given_axes, ink_on, pyplot
+from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._rules import Rule, firing_groups
 from diverse_rule_sets.report._lettering import names_of, rule_words
 from diverse_rule_sets.report._panels import (
     SMALL,
@@ -27,7 +28,6 @@ from diverse_rule_sets.report._panels import (
     titled,
 )
 from diverse_rule_sets.report._summary import Summary
-from diverse_rule_sets.rules import Rule, firing_groups
 
 # Up to so many rules the cells have room for numbers, and the rows for words.
 _FEW_RULES = 20

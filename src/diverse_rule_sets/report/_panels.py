@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._drawing import GREY, class_colours, colours
+from diverse_rule_sets._util.plotting import GREY, class_colours, colours
 from diverse_rule_sets.report._lettering import as_written, readable, told_apart, width_of, wrapped
 from diverse_rule_sets.report._summary import Summary, summarise
 

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._checks import check_number, generator
-from diverse_rule_sets._drawing import class_colours, given_axes, ink_on, pyplot
-from diverse_rule_sets._tables import Table
-from diverse_rule_sets.conditions import Condition, format_label, format_name, merged
+from diverse_rule_sets._input.checks import check_number, generator
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._util.plotting import class_colours, given_axes, ink_on, pyplot
+from diverse_rule_sets.model._conditions import Condition, format_label, format_name, merged
+from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._lettering import conditions_joined, names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import SMALL, Display, class_entries, legend, titled
 from diverse_rule_sets.report._scales import Scale, scale_of, strip_scale
 from diverse_rule_sets.report._summary import Summary, summarise
-from diverse_rule_sets.rules import Rule
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]

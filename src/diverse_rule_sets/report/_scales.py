@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._tables import DATE, EMPTY, INSTANT, NUMBER, Column
-from diverse_rule_sets.conditions import Condition, Equals, Interval, IsIn, IsMissing, format_name, format_value
+from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, format_name, format_value
 from diverse_rule_sets.report._lettering import as_written, readable, shortened, told_apart, width_of, wrapped
 from diverse_rule_sets.report._panels import SMALL, USUAL, labelled
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from diverse_rule_sets._labels import as_labels
-from diverse_rule_sets._tables import Table, as_table
-from diverse_rule_sets.conditions import format_label
-from diverse_rule_sets.rules import Rule, RuleSet
+from diverse_rule_sets._input.labels import as_labels
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]

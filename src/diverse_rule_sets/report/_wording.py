@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets.conditions import (
+from diverse_rule_sets.model._conditions import (
     Condition,
     Equals,
     Interval,

@@ -1,0 +1,1 @@
+"""Input validation: tables, labels, arguments."""

@@ -1,0 +1,86 @@
+"""The door for labels: any usual vector of labels becomes sorted classes and a code per record."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from diverse_rule_sets._input.tables import n_missing, plain
+
+
+def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the sorted distinct labels, and the position of each record's label among them.
+
+    Strings, integers, booleans, categoricals and pandas' own types are all taken; missing labels, numbers that are no
+    classes, and a length other than that of X are refused.
+    """
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    labels = column_or_1d(_as_array(y), warn=True)
+    if labels.size != n_records:
+        raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    if labels.dtype.kind == "T":  # numpy's own strings
+        labels = labels.astype(object)
+    missing = n_missing(labels.tolist()) if labels.dtype.kind in "OfM" else 0
+    if missing:
+        raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
+    if labels.dtype.kind not in "OUSbiuf":
+        raise ValueError(f"Unknown label type: y holds {labels.dtype} values, expected strings, numbers or booleans")
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.dtype == object:
+        labels = _of_one_kind(labels)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.reshape(-1).astype(np.int64)
+
+
+def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as an array of their own type; strings stay objects. Mixed kinds are refused."""
+    kinds = {_kind(label) for label in labels}
+    if kinds == {"string"}:
+        return labels
+    if kinds in ({"boolean"}, {"number"}):
+        return np.array(labels.tolist())
+    raise ValueError(
+        f"Unknown label type: y holds labels of kind {' and '.join(sorted(kinds))}, expected strings only, numbers "
+        "only or booleans only"
+    )
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool | np.bool_):
+        return "boolean"
+    if isinstance(label, str):
+        return "string"
+    return "number" if isinstance(label, numbers.Real) else type(label).__name__
+
+
+def _as_array(y: Any) -> Any:
+    """Take pandas categoricals and strings by value; leave the rest to numpy."""
+    if hasattr(y, "to_numpy"):
+        return y.to_numpy()
+    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
+        return np.array(y, dtype=object)  # numpy would turn the numbers beside a string into strings
+    return y
+
+
+def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
+    """Return the position of each record's label among given classes; unknown labels are refused by name."""
+    labels = np.asarray(_as_array(y), dtype=object).reshape(-1)
+    if labels.size != n_records:
+        raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    position = {label: k for k, label in enumerate(classes)}
+    unknown = sorted({repr(plain(label)) for label in labels.tolist() if label not in position})
+    if unknown:
+        more = ", ..." if len(unknown) > 10 else ""
+        raise ValueError(
+            f"y has labels that the rule set does not know: {', '.join(unknown[:10])}{more}; it knows {list(classes)}"
+        )
+    return np.array([position[label] for label in labels.tolist()], np.int64)

@@ -1,0 +1,1 @@
+"""Helpers without a word of the domain: data frames, files, progress, plots."""

@@ -1,0 +1,7 @@
+"""The rivals of "Diverse Rule Sets" (KDD 2020), on one footing with it: the same tables, items, bits and rule sets."""
+
+from diverse_rule_sets.estimators._cba import CBAClassifier
+from diverse_rule_sets.estimators._cn2 import CN2Classifier
+from diverse_rule_sets.estimators._ids import IDSClassifier
+
+__all__ = ["CBAClassifier", "CN2Classifier", "IDSClassifier"]

@@ -1,0 +1,1 @@
+"""From a table to items that can be counted."""

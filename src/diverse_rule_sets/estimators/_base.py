@@ -1,0 +1,171 @@
+"""What every classifier of this package shares: the door for tables and labels, predictions, explanations."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from diverse_rule_sets._input.checks import check_choice, check_number, warn
+from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.tables import Table, as_table, plain
+from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets.model._rules import RuleSet, firing_groups, with_kinds
+
+BINNINGS = ("supervised", "uniform", "quantile")
+CONDITIONS = ("thresholds", "bins")
+
+
+class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A scikit-learn classifier whose fitted state is a :class:`RuleSet`.
+
+    A subclass has parameters, checks them, and learns; all else is here. Its parameters ``conditions``, ``binning``,
+    ``n_bins``, ``n_jobs`` and ``verbose`` mean the same everywhere.
+    """
+
+    rule_set_: RuleSet
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters by name, before anything is computed."""
+
+    def _check_labels(self, labels: list[Any]) -> None:
+        """Refuse parameters that do not go with the labels."""
+
+    @abstractmethod
+    def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the fitted attributes, ``rule_set_`` among them."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn a rule set.
+
+        Parameters
+        ----------
+        X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
+        y : vector of labels of any kind, without missing ones
+
+        Returns
+        -------
+        self. If the fit fails or is interrupted, the estimator is as it was before.
+        """
+        self._check_parameters()
+        table = as_table(X)
+        classes, codes = encode_labels(y, table.n_records)
+        self._check_labels([plain(label) for label in classes])
+        fitted = self._learn(table, classes, codes)
+        fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
+        self.__dict__.pop("feature_names_in_", None)
+        if table.named:
+            self.feature_names_in_ = np.empty(len(table.names), object)
+            self.feature_names_in_[:] = table.names
+        self.__dict__.update(fitted, classes_=classes, n_features_in_=len(table.names))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return each record's label: that of the rule that speaks, or of the first backup, or the default."""
+        table = self._table(X)
+        return np.asarray(self.classes_[self.rule_set_.answers(table)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each record's class probabilities, columns as in ``classes_``.
+
+        They are the class shares of the training records under the rule that speaks, mixed a little with those of the
+        whole table; of all covering rules together where their counts are added up. A rule's label need not be the
+        likeliest class under it.
+        """
+        table = self._table(X)
+        return self.rule_set_.predict_proba(table)
+
+    def explain(self, X: Any) -> Any:
+        """Tell for each record why it gets its label.
+
+        Returns
+        -------
+        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or backup
+        that spoke, missing if none did (where class counts are added up, also if no covering rule has the label that
+        wins); ``fired``, the numbers of all rules that cover the record; ``contradiction``, whether those rules name
+        different labels; ``reason``, in words. It is of the same library as X (and has its index), pandas or else
+        polars for arrays.
+        """
+        table = self._table(X)
+        rules = self.rule_set_.rules
+        groups, which = firing_groups(self.rule_set_.fires(table))
+        names = [(group + 1).tolist() for group in groups]
+        contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
+        columns = {
+            "label": self.classes_[self.rule_set_.answers(table)].tolist(),
+            "rule": [None if j < 0 else j + 1 for j in self.rule_set_.speakers(table).tolist()],
+            "fired": [names[k].copy() for k in which.tolist()],
+            "contradiction": contradicts[which].tolist(),
+            "reason": self.rule_set_.reasons(table),
+        }
+        return frame_like(X, columns, rule="Int64")
+
+    def why(self, X: Any, *, label: Any = None) -> Any:
+        """Say in words why a record gets its label, and what would have had to differ for another one.
+
+        Parameters
+        ----------
+        X : one record, a dict or a row of a pandas table, or a table
+        label : the other label to speak of; by default the three nearest
+
+        Returns
+        -------
+        str for one record, a list of str for a table; see :meth:`RuleSet.why`
+        """
+        check_is_fitted(self)
+        one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
+        return self.rule_set_.why(X if one else self._table(X), label=label)
+
+    def _table(self, X: Any) -> Table:
+        """Check a table to predict: columns by name, or by position where one of the two tables has no names."""
+        check_is_fitted(self)
+        table = as_table(X)
+        names = getattr(self, "feature_names_in_", None)
+        if table.named and names is not None:
+            return table
+        if len(table.names) != self.n_features_in_:
+            raise ValueError(
+                f"X has {len(table.names)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        if table.named:
+            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
+        elif names is not None:
+            warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
+        return table.renamed([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
+
+    def _check_cutting(self) -> None:
+        """Refuse bad values of the parameters that say how columns become conditions."""
+        check_choice("conditions", self.conditions, CONDITIONS)
+        if self.n_bins is not None:
+            check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
+        if isinstance(self.binning, Mapping):
+            for name, how in self.binning.items():
+                if not isinstance(how, list | tuple | np.ndarray):
+                    check_choice(f"binning[{name!r}]", how, BINNINGS, ", or a list of edges")
+        else:
+            check_choice("binning", self.binning, BINNINGS, ", or a dict of columns")
+
+    def _check_running(self) -> None:
+        """Refuse bad values of the parameters that say how to run."""
+        level = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_number("verbose", level, numbers.Integral, low=0)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, numbers.Integral)
+            if self.n_jobs == 0:
+                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")

@@ -1,0 +1,169 @@
+"""Answers for records that no rule covers: the rules themselves, less a condition or more, in order.
+
+A record that meets all but one condition of a rule is likely to be of its kind. Every rule is shortened in every way
+(long ones in all ways that drop few conditions); the shortened rules are put in order, those closest to a rule and
+the surest of them first, and asked in that order. Then they are thinned out: one by one the backup is dropped that the
+uncovered training records miss least, until each one left earns its place and they are few enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers, Lists, Words
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn._constraints import FREE, Body, Steering
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._measures import Scale
+
+Floats = NDArray[np.float64]
+# Shortened rules to thin out, and uncovered records to ask, at most: beyond that more change nothing.
+_MAX_OFFERS = 400
+_MAX_RECORDS = 5000
+# A long rule is shortened no further than where there are more ways to do it than this.
+_MAX_WAYS = 100
+# Weighted log loss (nats, over all uncovered records) that a backup must save.
+_MIN_SAVED = 0.1
+
+
+class Backup(NamedTuple):
+    """A shortened rule, with the classes of the training records that it is the first to answer for."""
+
+    body: Body
+    label: int
+    class_counts: Integers
+
+
+def find_backups(
+    backend: LocalBackend,
+    columns: Integers,
+    scale: Scale,
+    bodies: list[Body],
+    covered: Words,
+    limits: Limits,
+    max_backups: int,
+    steering: Steering = FREE,
+) -> list[Backup]:
+    """Return the backups of some rules, in the order in which they are to be asked.
+
+    Parameters
+    ----------
+    backend : the data
+    columns : array (n_items,), the column of each item
+    scale : how counts become shares
+    bodies : the rules
+    covered : what they cover
+    limits : a backup answers for at least as many training records as a rule must cover
+    max_backups : the most to return
+    steering : what was asked of rules, and so of backups
+    """
+    uncovered = backend.everything & ~covered
+    if max_backups == 0 or not uncovered.any():
+        return []
+    offers = _shortened(bodies, columns, steering.required)
+    if not offers:
+        return []
+    found = list(offers)
+    class_counts = backend.shared(Lists.of(found), backend.class_masks & uncovered)
+    shares = scale.shares(class_counts)
+    reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
+    if not steering.is_free:
+        labels = shares.argmax(axis=1).tolist()
+        reached = np.array([j for j in reached.tolist() if steering.allows(found[j], labels[j])], np.int64)
+    dropped = np.array([offers[body] for body in found])
+    order = reached[np.lexsort((reached, -shares[reached].max(axis=1), dropped[reached]))][:_MAX_OFFERS]
+    rest = scale.shares(backend.class_counts(uncovered))
+    kept = order[
+        _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
+    ]
+    bodies = [found[j] for j in kept.tolist()]
+    return list(_answering(backend, scale, bodies, uncovered, limits.min_support, steering))
+
+
+def _shortened(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
+    """Return every rule less one or more of its conditions, and the fewest conditions dropped to get there.
+
+    A condition on a required column is never dropped.
+    """
+    offers: dict[Body, int] = {}
+    for body in bodies:
+        used = {int(columns[item]) for item in body}
+        spare = sorted(used - set(required))
+        for n_dropped in range(1, min(len(spare), len(used) - 1) + 1):
+            if math.comb(len(spare), n_dropped) > _MAX_WAYS:
+                break
+            for dropped in itertools.combinations(spare, n_dropped):
+                shorter = tuple(item for item in body if columns[item] not in dropped)
+                offers[shorter] = min(n_dropped, offers.get(shorter, n_dropped))
+    for body in bodies:
+        offers.pop(body, None)
+    return offers
+
+
+def _thinned(
+    backend: LocalBackend,
+    bodies: list[Body],
+    shares: Floats,
+    rest: Floats,
+    scale: Scale,
+    uncovered: Words,
+    max_backups: int,
+) -> Integers:
+    """Return which of the ordered bodies to keep, ascending."""
+    records = np.flatnonzero(backend.flags(uncovered))
+    step = -(-records.size // _MAX_RECORDS)
+    scaled = records.size / records[::step].size
+    records = records[::step]
+    holds = np.ones((len(bodies) + 1, records.size), np.bool_)  # the last one, the default, always holds
+    for j, body in enumerate(bodies):
+        holds[j] = backend.flags(backend.cover(np.array(body, np.int32)))[records]
+    labels = backend.y[records]
+    with np.errstate(divide="ignore"):
+        losses = -np.log(np.maximum(np.vstack([shares, rest]), 1e-12))[:, labels] * (scale.weights[labels] * scaled)
+    alive = np.ones(len(bodies) + 1, np.bool_)
+    first, following = _first_two(holds)
+    while alive[:-1].any():
+        each = np.arange(records.size)
+        answered = first < len(bodies)
+        extra = losses[following[answered], each[answered]] - losses[first[answered], each[answered]]
+        missed = np.bincount(first[answered], extra, minlength=len(bodies))
+        missed[~alive[:-1]] = np.inf
+        least = int(np.argmin(missed))
+        if missed[least] > _MIN_SAVED and np.count_nonzero(alive[:-1]) <= max_backups:
+            break
+        alive[least] = False
+        holds[least] = False
+        touched = np.flatnonzero((first == least) | (following == least))
+        first[touched], following[touched] = _first_two(holds[:, touched])
+    return np.flatnonzero(alive[:-1])
+
+
+def _answering(
+    backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words, min_support: int, steering: Steering
+) -> Iterator[Backup]:
+    """Give each body the classes of the records that reach it and that it covers.
+
+    Left out are those of too few records, and those of whose label nobody may say so.
+    """
+    for body in bodies:
+        cover = backend.cover(np.array(body, np.int32))
+        class_counts = backend.class_counts(cover & uncovered)
+        label = int(np.argmax(scale.shares(class_counts)))
+        if class_counts.sum() >= min_support and steering.allows(body, label):
+            yield Backup(body, label, class_counts)
+            uncovered = uncovered & ~cover
+
+
+def _first_two(holds: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """Return for each column the first row that is set, and the next one; the last row always is."""
+    first = np.argmax(holds, axis=0)
+    others = holds.copy()
+    others[first, np.arange(first.size)] = False
+    others[-1] = True
+    return first, np.argmax(others, axis=0)

@@ -1,0 +1,52 @@
+"""What the samplers share: the parts of the data to tell apart, and random subsets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from diverse_rule_sets._bits.bitset import Flags, Integers, Words
+from diverse_rule_sets.data._local import LocalBackend
+
+MEASURES = ("pairs", "triples")
+
+
+def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) -> Flags:
+    """Draw a non-empty subset of each of several sets, with chances proportional to alpha ** (its size).
+
+    Parameters
+    ----------
+    sizes : array of set sizes, each at least 1
+    alpha : odds of each member
+
+    Returns
+    -------
+    flags of the members taken, the sets end to end
+    """
+    log_not = -np.log1p(alpha)  # logarithm of the chance that a member is left out
+    # The first member taken is geometric, given that one is; those after it are free.
+    first = (np.log1p(rng.random(sizes.size) * np.expm1(sizes * log_not)) / log_not).astype(np.int64)
+    first = np.minimum(first, sizes - 1)
+    ends = np.cumsum(sizes)
+    position = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+    first = np.repeat(first, sizes)
+    free = rng.random(position.size) < alpha / (1.0 + alpha)
+    return (position == first) | ((position > first) & free)
+
+
+class Parts(NamedTuple):
+    """Record numbers: those to cover, and the groups of others, from each of which a body must escape one."""
+
+    positives: Integers
+    others: tuple[Integers, ...]
+
+    @classmethod
+    def of(cls, backend: LocalBackend, label: int, covered: Words, measure: str) -> Parts:
+        """Split the records for a label; groups without records are left out, as they exclude nothing."""
+        is_covered = backend.flags(covered)
+        is_label = backend.y == label
+        positive = is_label & ~is_covered
+        groups = [~positive] if measure == "pairs" else [~is_label & ~is_covered, is_covered]
+        found = (np.flatnonzero(group) for group in groups)
+        return cls(np.flatnonzero(positive), tuple(group for group in found if group.size))

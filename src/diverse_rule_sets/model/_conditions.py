@@ -1,0 +1,436 @@
+"""Conditions: one test of one column, a frozen value in the units of the table.
+
+What a condition says of a record is defined here, in :meth:`Condition.holds`, and nowhere else: the
+learner packs these answers into bits, prediction asks them of new records.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import numbers
+import operator
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, INSTANT, NUMBER, TEXT, Column, plain
+
+Flags = NDArray[np.bool_]
+Bound = float | datetime.datetime | None
+
+# Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
+_AWKWARD = re.compile(
+    r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
+    r"|\b(AND|THEN|is missing)\b|\b(in|not)$"
+)
+# The figures that are printed behind a label.
+FIGURES = re.compile(
+    r"\s+\((?:precision [<>]?\d\.\d\d, covers [\d,]+ of|covers none of|[<>]?\d\.\d\d of) [\d,]+"
+    r"(?: records)?(?::.*)?\)\Z",
+    re.DOTALL,
+)
+# Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
+_AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
+
+
+@dataclass(frozen=True)
+class Condition(ABC):
+    """One test of one column; the base of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
+
+    column: Hashable
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the condition speaks of; empty if that could be any."""
+        return ""
+
+    @abstractmethod
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record of the column whether the condition holds."""
+
+    def meet(self, other: Condition) -> Condition:
+        """Return the condition on the same column that holds where both do."""
+        if self == other:
+            return self
+        raise self._apart(other)
+
+    def _apart(self, other: Condition) -> ValueError:
+        return ValueError(f"no value can meet both {self} and {other}")
+
+    def _mismatch(self, column: Column, expected: str) -> ValueError:
+        dates = column.kind in (DATE, INSTANT) and expected == CATEGORY
+        hint = "; one moment is an interval too: 2020-01-31 <= day <= 2020-01-31" if dates else ""
+        return ValueError(
+            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition "
+            f"{self}{hint}"
+        )
+
+
+@dataclass(frozen=True)
+class Interval(Condition):
+    """``low < column <= high``; a bound of None is absent. Missing values are in no interval.
+
+    Parameters
+    ----------
+    column : the column
+    low, high : finite numbers or dates
+    with_low, with_high : whether the bound itself is in the interval; learnt rules leave the lower one out
+
+    Examples
+    --------
+    >>> print(Interval("age", low=37, high=60))
+    37 < age <= 60
+    >>> print(Interval("petal width (cm)", high=0.8))
+    petal width (cm) <= 0.8
+    >>> print(Interval("age", low=18, with_low=True))
+    age >= 18
+    """
+
+    low: Bound = None
+    high: Bound = None
+    with_low: bool = False
+    with_high: bool = True
+
+    def __post_init__(self) -> None:
+        if self.low is None and self.high is None:
+            raise ValueError(f"an interval of {self.column!r} needs low or high, or both")
+        for side in ("low", "high"):
+            object.__setattr__(self, side, _bound(getattr(self, side), self.column))
+        low, high = self.low, self.high
+        if low is not None and high is not None and _kind_of(low) != _kind_of(high):
+            raise TypeError(f"the bounds of an interval of {self.column!r} are of two kinds: {low!r} and {high!r}")
+        object.__setattr__(self, "with_low", bool(self.with_low) and low is not None)
+        object.__setattr__(self, "with_high", bool(self.with_high) or high is None)
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the interval speaks of."""
+        return _kind_of(self.high if self.low is None else self.low)
+
+    @property
+    def tests(self) -> tuple[tuple[str, Any], ...]:
+        """The comparisons that a value must pass: pairs of an operator and a bound, the lower one first."""
+        low = [(">=" if self.with_low else ">", self.low)] if self.low is not None else []
+        high = [("<=" if self.with_high else "<", self.high)] if self.high is not None else []
+        return (*low, *high)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no value can lie in the interval."""
+        low: Any = self.low
+        if low is None or self.high is None:
+            return False
+        return bool(low > self.high or (low == self.high and not (self.with_low and self.with_high)))
+
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record whether its value lies in the interval."""
+        if column.kind != self.kind:
+            if column.missing.all():
+                return np.zeros(column.values.size, np.bool_)
+            raise self._mismatch(column, self.kind)
+        passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.tests]
+        return np.asarray(passed[0] if len(passed) == 1 else passed[0] & passed[1])
+
+    def meet(self, other: Condition) -> Condition:
+        """Return the interval that two intervals have in common."""
+        if isinstance(other, Equals | IsIn):
+            return other.meet(self)
+        if isinstance(other, IsMissing):
+            return super().meet(other)
+        if not isinstance(other, Interval) or other.kind != self.kind:
+            raise ValueError(f"{self} and {other} cannot be put together into one condition")
+        lows: list[Any] = [one.low for one in (self, other) if one.low is not None]
+        highs: list[Any] = [one.high for one in (self, other) if one.high is not None]
+        low, high = max(lows, default=None), min(highs, default=None)
+        with_low = all(one.with_low for one in (self, other) if one.low == low)
+        with_high = all(one.with_high for one in (self, other) if one.high == high)
+        both = Interval(self.column, low, high, with_low, with_high)
+        if both.empty:
+            raise self._apart(other)
+        return both
+
+    def __str__(self) -> str:
+        name = format_name(self.column)
+        if self.low is None or self.high is None:
+            ((test, bound),) = self.tests
+            return f"{name} {test} {format_value(bound)}"
+        (above, low), (below, high) = self.tests
+        return f"{format_value(low)} {above.replace('>', '<')} {name} {below} {format_value(high)}"
+
+
+_KINDS = {str: TEXT, bool: BOOLEAN}
+
+
+@dataclass(frozen=True)
+class Equals(Condition):
+    """``column = value``. A missing value equals nothing, nor does a category never seen before.
+
+    Parameters
+    ----------
+    column, value : the column, and the value it must have
+    mixed : the column may hold values of several kinds, such as strings and numbers; where it holds none of this
+        kind, nothing equals the value. Otherwise a column of another kind is an error
+
+    Examples
+    --------
+    >>> print(Equals("sex", "F"))
+    sex = "F"
+    """
+
+    value: Any
+    mixed: bool = field(default=False, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the value belongs to."""
+        return CATEGORY if self.mixed else _KINDS.get(type(self.value), CATEGORY)
+
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record whether its value is the one named."""
+        if column.kind in (TEXT, BOOLEAN, CATEGORY):
+            fits = column.kind == CATEGORY or isinstance(self.value, bool) == (column.kind == BOOLEAN)
+            if fits and not (column.kind == TEXT and not isinstance(self.value, str)):
+                return np.asarray(column.values == column.positions.get(self.value, -2))
+        elif column.kind == NUMBER and isinstance(self.value, numbers.Real) and not isinstance(self.value, bool):
+            return np.asarray(column.values == self.value)
+        if self.mixed or column.missing.all():
+            return np.zeros(column.values.size, np.bool_)
+        raise self._mismatch(column, self.kind)
+
+    def meet(self, other: Condition) -> Condition:
+        """Return this condition if its value is among those that the other allows."""
+        return _of_values(self.column, _allowed((self.value,), other), self.mixed) or super().meet(other)
+
+    def __str__(self) -> str:
+        return f"{format_name(self.column)} = {format_value(self.value)}"
+
+
+@dataclass(frozen=True, eq=False)
+class _OfValues(Condition):
+    """A condition that names several values, in whatever order."""
+
+    values: tuple[Any, ...]
+    mixed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of column that the values belong to."""
+        kinds = {Equals(self.column, value, self.mixed).kind for value in self.values}
+        return kinds.pop() if len(kinds) == 1 else CATEGORY
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Hashable, frozenset[Any]]:
+        return self.column, frozenset(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class IsIn(_OfValues):
+    """``column in {values}``. A missing value is in no set, nor is a category never seen before.
+
+    Parameters
+    ----------
+    column, values : the column, and the values it may have, two or more
+    mixed : as for :class:`Equals`
+
+    Examples
+    --------
+    >>> print(IsIn("job", ("clerk", "sales")))
+    job in {"clerk", "sales"}
+    """
+
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record whether its value is one of those named."""
+        answers = np.zeros(column.values.size, np.bool_)
+        for value in self.values:
+            answers |= Equals(self.column, value, self.mixed).holds(column)
+        return answers
+
+    def meet(self, other: Condition) -> Condition:
+        """Return the values that both conditions allow."""
+        return _of_values(self.column, _allowed(self.values, other), self.mixed) or super().meet(other)
+
+    def __str__(self) -> str:
+        return f"{format_name(self.column)} in {{{', '.join(map(format_value, self.values))}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class IsNotIn(_OfValues):
+    """``column not in {values}``. It holds for a category never seen before, but not for a missing value.
+
+    Examples
+    --------
+    >>> print(IsNotIn("job", ("clerk",)))
+    job not in {"clerk"}
+    """
+
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record whether it has a value, and none of those named."""
+        return ~IsIn(self.column, self.values, self.mixed).holds(column) & ~column.missing
+
+    def meet(self, other: Condition) -> Condition:
+        """Return what both conditions allow."""
+        if isinstance(other, IsNotIn):
+            more = tuple(value for value in other.values if value not in self.values)
+            return IsNotIn(self.column, self.values + more, self.mixed)
+        return other.meet(self)
+
+    def __str__(self) -> str:
+        return f"{format_name(self.column)} not in {{{', '.join(map(format_value, self.values))}}}"
+
+
+def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
+    """Return those of the values that the other condition allows, in order."""
+    if isinstance(other, Equals):
+        return tuple(value for value in values if value == other.value)
+    if isinstance(other, IsIn):
+        return tuple(value for value in values if value in other.values)
+    if isinstance(other, IsNotIn):
+        return tuple(value for value in values if value not in other.values)
+    if isinstance(other, Interval) and other.kind == NUMBER:
+        column = Column(other.column, NUMBER, np.array([_real_or_nan(value) for value in values]))
+        return tuple(value for value, inside in zip(values, other.holds(column).tolist(), strict=True) if inside)
+    return ()
+
+
+def _real_or_nan(value: Any) -> float:
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+
+
+def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condition | None:
+    """Return the condition that allows just these values; None if there are none."""
+    if len(values) == 1:
+        return Equals(column, values[0], mixed)
+    return IsIn(column, values, mixed) if values else None
+
+
+@dataclass(frozen=True)
+class IsMissing(Condition):
+    """``column is missing``: the table has no value there.
+
+    Examples
+    --------
+    >>> print(IsMissing("income"))
+    income is missing
+    """
+
+    def holds(self, column: Column) -> Flags:
+        """Tell for each record whether it has no value."""
+        return column.missing
+
+    def __str__(self) -> str:
+        return f"{format_name(self.column)} is missing"
+
+
+def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Put the conditions on each column together into one, columns in order of first use.
+
+    Examples
+    --------
+    >>> print(*merged([Interval("age", low=37), Equals("sex", "F"), Interval("age", high=60)]), sep=", ")
+    37 < age <= 60, sex = "F"
+    """
+    by_column: dict[Hashable, Condition] = {}
+    for condition in conditions:
+        known = by_column.get(condition.column)
+        by_column[condition.column] = condition if known is None else known.meet(condition)
+    return tuple(by_column.values())
+
+
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+def _bound(bound: Any, column: Hashable) -> Any:
+    """Check a bound; a date is the start of its day."""
+    bound = plain(bound)
+    if isinstance(bound, datetime.datetime):
+        return bound if bound.tzinfo is None else bound.astimezone(datetime.UTC)
+    if bound is None:
+        return bound
+    if isinstance(bound, datetime.date):
+        return datetime.datetime(bound.year, bound.month, bound.day)
+    if not isinstance(bound, numbers.Real) or isinstance(bound, bool) or not _fits(bound):
+        raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r:.60}")
+    return bound
+
+
+def _fits(number: Any) -> bool:
+    """Tell whether a number is one that a double can hold."""
+    return bool(-sys.float_info.max <= number <= sys.float_info.max)
+
+
+def _kind_of(bound: Any) -> str:
+    """The kind of column that a bound speaks of."""
+    if isinstance(bound, datetime.datetime):
+        return DATE if bound.tzinfo is None else INSTANT
+    return NUMBER
+
+
+def _comparable(bound: Bound) -> Any:
+    """Turn a bound into what numpy compares quickly."""
+    if isinstance(bound, datetime.datetime):
+        if bound.tzinfo is not None:
+            bound = bound.astimezone(datetime.UTC).replace(tzinfo=None)
+        return np.datetime64(bound, "us")
+    return bound
+
+
+def format_name(name: Hashable) -> str:
+    """Return a column's name as it is, or marked off where it could be misread."""
+    name = plain(name)
+    if not isinstance(name, str):
+        return f"[{format_value(name) if isinstance(name, datetime.datetime) else repr(name)}]"
+    if name.isprintable() and not _AWKWARD.search(name):
+        return name
+    escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)
+    return f"`{escaped.replace('`', '``')}`"
+
+
+def _escape(character: str) -> str:
+    """Return a character as Python would write it in a string."""
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def format_label(label: Any) -> str:
+    """Return a label as a person would write it: a string without quotes unless it reads like something else."""
+    label = plain(label)
+    bare = isinstance(label, str) and label.isprintable()
+    bare = bare and not _AWKWARD_LABEL.search(label) and not FIGURES.search(label)
+    return str(label) if bare else format_value(label)
+
+
+def label_position(label: Any, labels: Sequence[Any]) -> int | None:
+    """Return where a label stands among others: itself, or else the only one that reads the same; None if neither."""
+    label = plain(label)
+    if np.ndim(label) == 0 and label in labels:
+        return list(labels).index(label)
+    said = {str(label), format_label(label)}
+    alike = [k for k, known in enumerate(labels) if said & {str(known), format_label(known)}]
+    return alike[0] if len(alike) == 1 else None
+
+
+def format_value(value: Any) -> str:
+    """Return a value as a person would write it: strings quoted, whole numbers whole, dates as ISO."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=not value.isprintable())
+    if isinstance(value, datetime.datetime):
+        zone = "" if value.tzinfo is None else "Z"
+        moment = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+        text = moment.isoformat(sep=" ")
+        return (text[:10] if moment.time() == datetime.time() else text) + zone
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
