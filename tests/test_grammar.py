@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
-from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._formatting import format_label
 
 text = st.text(max_size=12) | st.sampled_from(
     ["age", "a AND b", "x THEN y", "IF", "born in", "not", "a not", "is missing", "b is missing c", "2", "1E5", "1e5x",

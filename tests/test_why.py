@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets._input.tables import as_table
-from diverse_rule_sets.model._conditions import Condition, format_label
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._explanation import changed
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._regions import axes_of
 from models import as_polars, records_for, rule_sets
 

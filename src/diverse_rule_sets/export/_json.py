@@ -70,7 +70,7 @@ def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
 def _condition(condition: Condition) -> dict[str, Any]:
     said: dict[str, Any] = {"column": _written(condition.column, "the name of a column")}
     if isinstance(condition, Interval):
-        said |= {test: _written(bound, "a bound") for test, bound in condition.tests}
+        said |= {test: _written(bound, "a bound") for test, bound in condition.comparisons}
     elif isinstance(condition, Equals):
         said["="] = _written(condition.value, "a value")
     elif isinstance(condition, IsIn | IsNotIn):

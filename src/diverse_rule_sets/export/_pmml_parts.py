@@ -65,7 +65,7 @@ def alternatives(condition: Condition) -> list[list[Test]]:
     if isinstance(condition, IsMissing):
         return [[("isMissing", None)]]
     if isinstance(condition, Interval):
-        return [[(_OPERATORS[test], bound)] for test, bound in condition.tests]
+        return [[(_OPERATORS[test], bound)] for test, bound in condition.comparisons]
     if isinstance(condition, Equals):
         return [[("equal", condition.value)]]
     if isinstance(condition, IsIn):

@@ -73,7 +73,7 @@ class Writer(ABC):
         if isinstance(condition, IsMissing):
             return [self.missing(x)]
         if isinstance(condition, Interval):
-            return [self.compared(x, test, bound) for test, bound in condition.tests]
+            return [self.compared(x, test, bound) for test, bound in condition.comparisons]
         if isinstance(condition, Equals):
             return [self.among(x, (condition.value,))]
         if isinstance(condition, IsIn):

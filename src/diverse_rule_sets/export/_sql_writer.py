@@ -114,7 +114,7 @@ class Writer:
         makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
         sides = [
             makers[test](this=self._timed(column.copy(), bound), expression=self.value(bound))
-            for test, bound in interval.tests
+            for test, bound in interval.comparisons
         ]
         return self._guarded(exp.and_(*sides, copy=False), column, interval.kind == NUMBER and interval.high is None)
 

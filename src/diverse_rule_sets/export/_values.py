@@ -21,7 +21,7 @@ def exact_text(value: float | int) -> str:
 def values_of(condition: Condition) -> Iterator[Any]:
     """Give the values that a condition compares with."""
     if isinstance(condition, Interval):
-        yield from (bound for _, bound in condition.tests)
+        yield from (bound for _, bound in condition.comparisons)
     elif isinstance(condition, Equals):
         yield condition.value
     elif isinstance(condition, IsIn | IsNotIn):

@@ -18,7 +18,8 @@ from diverse_rule_sets._input.checks import check_choice, warn
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
 from diverse_rule_sets.data._encoder import Encoding
 from diverse_rule_sets.learn._constraints import Given, Steering
-from diverse_rule_sets.model._conditions import Condition, Interval, label_position
+from diverse_rule_sets.model._conditions import Condition, Interval
+from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule
 
 # Which bound a direction leaves out.

@@ -7,14 +7,12 @@ learner packs these answers into bits, prediction asks them of new records.
 from __future__ import annotations
 
 import datetime
-import json
 import math
 import numbers
 import operator
-import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,23 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, INSTANT, NUMBER, TEXT, Column, plain
+from diverse_rule_sets.model._formatting import format_name, format_value
 
 Flags = NDArray[np.bool_]
 Bound = float | datetime.datetime | None
-
-# Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
-_AWKWARD = re.compile(
-    r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
-    r"|\b(AND|THEN|is missing)\b|\b(in|not)$"
-)
-# The figures that are printed behind a label.
-FIGURES = re.compile(
-    r"\s+\((?:precision [<>]?\d\.\d\d, covers [\d,]+ of|covers none of|[<>]?\d\.\d\d of) [\d,]+"
-    r"(?: records)?(?::.*)?\)\Z",
-    re.DOTALL,
-)
-# Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
-_AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
 
 
 @dataclass(frozen=True)
@@ -51,6 +36,26 @@ class Condition(ABC):
     def kind(self) -> str:
         """The kind of column that the condition speaks of; empty if that could be any."""
         return ""
+
+    @property
+    def values_named(self) -> tuple[Any, ...]:
+        """The values that the condition lists; none for an interval and for ``is missing``."""
+        return ()
+
+    @property
+    def comparisons(self) -> tuple[tuple[str, Any], ...]:
+        """The comparisons that a value must pass: pairs of an operator and a bound; none unless it is an interval."""
+        return ()
+
+    @property
+    def excludes(self) -> bool:
+        """Whether the condition holds for the values that it does not list."""
+        return False
+
+    @property
+    def holds_if_missing(self) -> bool:
+        """Whether the condition holds for a missing value, and for nothing else."""
+        return False
 
     @abstractmethod
     def holds(self, column: Column) -> Flags:
@@ -116,7 +121,7 @@ class Interval(Condition):
         return _kind_of(self.high if self.low is None else self.low)
 
     @property
-    def tests(self) -> tuple[tuple[str, Any], ...]:
+    def comparisons(self) -> tuple[tuple[str, Any], ...]:
         """The comparisons that a value must pass: pairs of an operator and a bound, the lower one first."""
         low = [(">=" if self.with_low else ">", self.low)] if self.low is not None else []
         high = [("<=" if self.with_high else "<", self.high)] if self.high is not None else []
@@ -136,7 +141,7 @@ class Interval(Condition):
             if column.missing.all():
                 return np.zeros(column.values.size, np.bool_)
             raise self._mismatch(column, self.kind)
-        passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.tests]
+        passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.comparisons]
         return np.asarray(passed[0] if len(passed) == 1 else passed[0] & passed[1])
 
     def meet(self, other: Condition) -> Condition:
@@ -160,9 +165,9 @@ class Interval(Condition):
     def __str__(self) -> str:
         name = format_name(self.column)
         if self.low is None or self.high is None:
-            ((test, bound),) = self.tests
+            ((test, bound),) = self.comparisons
             return f"{name} {test} {format_value(bound)}"
-        (above, low), (below, high) = self.tests
+        (above, low), (below, high) = self.comparisons
         return f"{format_value(low)} {above.replace('>', '<')} {name} {below} {format_value(high)}"
 
 
@@ -192,6 +197,11 @@ class Equals(Condition):
     def kind(self) -> str:
         """The kind of column that the value belongs to."""
         return CATEGORY if self.mixed else _KINDS.get(type(self.value), CATEGORY)
+
+    @property
+    def values_named(self) -> tuple[Any, ...]:
+        """The value."""
+        return (self.value,)
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value is the one named."""
@@ -225,6 +235,11 @@ class _OfValues(Condition):
         """The kind of column that the values belong to."""
         kinds = {Equals(self.column, value, self.mixed).kind for value in self.values}
         return kinds.pop() if len(kinds) == 1 else CATEGORY
+
+    @property
+    def values_named(self) -> tuple[Any, ...]:
+        """The values, in the order in which they were given."""
+        return self.values
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._identity == other._identity
@@ -277,6 +292,11 @@ class IsNotIn(_OfValues):
     job not in {"clerk"}
     """
 
+    @property
+    def excludes(self) -> bool:
+        """Whether the condition holds for the values that it does not list."""
+        return True
+
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether it has a value, and none of those named."""
         return ~IsIn(self.column, self.values, self.mixed).holds(column) & ~column.missing
@@ -326,6 +346,11 @@ class IsMissing(Condition):
     >>> print(IsMissing("income"))
     income is missing
     """
+
+    @property
+    def holds_if_missing(self) -> bool:
+        """Whether the condition holds for a missing value, and for nothing else."""
+        return True
 
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether it has no value."""
@@ -386,51 +411,3 @@ def _comparable(bound: Bound) -> Any:
             bound = bound.astimezone(datetime.UTC).replace(tzinfo=None)
         return np.datetime64(bound, "us")
     return bound
-
-
-def format_name(name: Hashable) -> str:
-    """Return a column's name as it is, or marked off where it could be misread."""
-    name = plain(name)
-    if not isinstance(name, str):
-        return f"[{format_value(name) if isinstance(name, datetime.datetime) else repr(name)}]"
-    if name.isprintable() and not _AWKWARD.search(name):
-        return name
-    escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)
-    return f"`{escaped.replace('`', '``')}`"
-
-
-def _escape(character: str) -> str:
-    """Return a character as Python would write it in a string."""
-    return character.encode("unicode_escape").decode("ascii")
-
-
-def format_label(label: Any) -> str:
-    """Return a label as a person would write it: a string without quotes unless it reads like something else."""
-    label = plain(label)
-    bare = isinstance(label, str) and label.isprintable()
-    bare = bare and not _AWKWARD_LABEL.search(label) and not FIGURES.search(label)
-    return str(label) if bare else format_value(label)
-
-
-def label_position(label: Any, labels: Sequence[Any]) -> int | None:
-    """Return where a label stands among others: itself, or else the only one that reads the same; None if neither."""
-    label = plain(label)
-    if np.ndim(label) == 0 and label in labels:
-        return list(labels).index(label)
-    said = {str(label), format_label(label)}
-    alike = [k for k, known in enumerate(labels) if said & {str(known), format_label(known)}]
-    return alike[0] if len(alike) == 1 else None
-
-
-def format_value(value: Any) -> str:
-    """Return a value as a person would write it: strings quoted, whole numbers whole, dates as ISO."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=not value.isprintable())
-    if isinstance(value, datetime.datetime):
-        zone = "" if value.tzinfo is None else "Z"
-        moment = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
-        text = moment.isoformat(sep=" ")
-        return (text[:10] if moment.time() == datetime.time() else text) + zone
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
-from diverse_rule_sets.model._conditions import label_position
+from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule, RuleSet, covering, with_kinds
 
 Integers = NDArray[np.int64]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table, as_table
-from diverse_rule_sets.model._conditions import Condition, IsNotIn, format_label, format_name, label_position
+from diverse_rule_sets.model._conditions import Condition, IsNotIn
+from diverse_rule_sets.model._formatting import format_label, format_name, label_position
 from diverse_rule_sets.model._regions import Axis, Codes, Moved, axes_of
 from diverse_rule_sets.model._rules import RuleSet
 

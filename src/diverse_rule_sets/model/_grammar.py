@@ -22,7 +22,8 @@ import math
 import re
 from typing import Any
 
-from diverse_rule_sets.model._conditions import FIGURES, Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
+from diverse_rule_sets.model._formatting import FIGURES
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"

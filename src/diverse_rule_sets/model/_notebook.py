@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from diverse_rule_sets.model._conditions import format_label
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._text import percent, tally, weight_words
 
 if TYPE_CHECKING:

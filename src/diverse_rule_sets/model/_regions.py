@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, format_value
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
 Codes = NDArray[np.int64]
@@ -255,7 +256,7 @@ def _ordered(column: Column, conditions: Sequence[Condition], kind: str) -> Axis
     bounds: dict[Any, Any] = {}
     cuts: set[Cut] = set()
     for condition in conditions:
-        for test, bound in condition.tests if isinstance(condition, Interval) else ():
+        for test, bound in condition.comparisons if isinstance(condition, Interval) else ():
             bounds.setdefault(_place(bound), bound)
             cuts.add((_place(bound), test in (">", "<=")))
     for value in _values(conditions) if kind == NUMBER else ():

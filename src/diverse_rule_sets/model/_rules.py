@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import EMPTY, Table, as_table, plain
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._conditions import Condition, Flags, format_label
+from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import Doors
 from diverse_rule_sets.model._text import page, sentence_of_group, speaker_sentences
@@ -162,6 +163,16 @@ class RuleSet(Doors):
     def __getitem__(self, index: slice) -> tuple[Rule, ...]: ...
     def __getitem__(self, index: int | slice) -> Rule | tuple[Rule, ...]:
         return self.rules[index]
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules, then the backups: positions and printed numbers count in this order."""
+        return self.rules + self.backups
+
+    @property
+    def adds_counts(self) -> bool:
+        """Whether the class counts of all covering rules are added up, so that no single rule decides."""
+        return self.conflict == "counts"
 
     @property
     def columns(self) -> tuple[Hashable, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from diverse_rule_sets.model._conditions import format_label
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._formatting import format_label
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet

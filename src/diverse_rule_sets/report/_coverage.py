@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import given_axes, pyplot
-from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart

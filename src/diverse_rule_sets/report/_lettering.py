@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from diverse_rule_sets._util.plotting import pyplot
-from diverse_rule_sets.model._conditions import Condition, format_label, format_name
+from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
 
 # A condition keeps at least so many characters; where there is less room, the last conditions go.

@@ -92,7 +92,7 @@ class Field:
         if isinstance(condition, IsMissing):
             return {"missing": True}
         if isinstance(condition, Interval):
-            return {"tests": [[test, self._bound(bound)] for test, bound in condition.tests]}
+            return {"tests": [[test, self._bound(bound)] for test, bound in condition.comparisons]}
         values = [value for value in _named(condition) if self.column.kind == NUMBER and _is_number(value)]
         return {"values": [float(value) for value in values], "not": isinstance(condition, IsNotIn)}
 

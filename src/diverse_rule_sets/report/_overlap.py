@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import ALARM, GREY, given_axes, ink_on, pyplot
-from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule, firing_groups
 from diverse_rule_sets.report._lettering import names_of, rule_words
 from diverse_rule_sets.report._panels import (

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.plotting import class_colours, given_axes, ink_on, pyplot
-from diverse_rule_sets.model._conditions import Condition, format_label, format_name, merged
+from diverse_rule_sets.model._conditions import Condition, merged
+from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._lettering import conditions_joined, names_of, readable, rule_words, told_apart
 from diverse_rule_sets.report._panels import SMALL, Display, class_entries, legend, titled

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, format_name, format_value
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing
+from diverse_rule_sets.model._formatting import format_name, format_value
 from diverse_rule_sets.report._lettering import as_written, readable, shortened, told_apart, width_of, wrapped
 from diverse_rule_sets.report._panels import SMALL, USUAL, labelled
 
@@ -171,7 +172,7 @@ def _number_scale(
 ) -> Scale:
     """Lay out numbers or dates, with some room at both ends."""
     intervals = [one for one in conditions if isinstance(one, Interval)]
-    bounds = [_position(bound) for one in intervals for _, bound in one.tests]
+    bounds = [_position(bound) for one in intervals for _, bound in one.comparisons]
     finite = distinct[np.abs(distinct) <= _LARGEST]
     seen = np.array([*finite[:1], *finite[-1:], *bounds]) if finite.size or bounds else np.array([0.0, 1.0])
     room = 0.05 * (seen.max() - seen.min()) or 0.05 * abs(seen.min()) or 0.5

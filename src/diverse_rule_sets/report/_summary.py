@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._conditions import format_label
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 Flags = NDArray[np.bool_]

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets.model._conditions import (
-    Condition,
-    Equals,
-    Interval,
-    IsIn,
-    IsMissing,
-    IsNotIn,
-    format_label,
-    format_name,
-    format_value,
-)
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._formatting import format_label, format_name, format_value
 
 _OF_NUMBERS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
 _OF_DATES = {">": "after", ">=": "from", "<": "before", "<=": "up to"}
@@ -49,7 +40,7 @@ def phrase(condition: Condition) -> dict[str, Any]:
 def _said(condition: Condition) -> tuple[str, list[str]]:
     if isinstance(condition, Interval):
         words = _OF_NUMBERS if condition.kind == "number" else _OF_DATES
-        return "is", [" and ".join(f"{words[test]} {format_value(bound)}" for test, bound in condition.tests)]
+        return "is", [" and ".join(f"{words[test]} {format_value(bound)}" for test, bound in condition.comparisons)]
     if isinstance(condition, IsMissing):
         return "is missing", []
     if isinstance(condition, Equals):
