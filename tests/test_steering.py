@@ -21,12 +21,12 @@ from diverse_rule_sets import (
     Interval,
     IsMissing,
     Rule,
-    bitset,
-    diversify,
     diversity_path,
-    grow,
 )
+from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn import _diversify as diversify
+from diverse_rule_sets.learn import _search as grow
 from diverse_rule_sets.learn._constraints import FREE, Given, Steering
 from diverse_rule_sets.learn._fallbacks import find_backups
 from diverse_rule_sets.learn._limits import Limits

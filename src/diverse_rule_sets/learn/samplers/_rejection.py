@@ -8,7 +8,10 @@ not cover. That is the law of :mod:`diverse_rule_sets.learn.samplers`, without l
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
 from diverse_rule_sets.data._local import LocalBackend
@@ -39,13 +42,13 @@ class RejectionSampler:
         parts = Parts.of(self._backend, label, covered, self._measure)
         if not parts.positives.size or not self._backend.sizes[parts.positives].any():
             return Lists.of([])
-        weights = self._cumulative_weights(parts.positives)
+        chances = self._chances(parts.positives)
         accepted: list[Lists] = []
         n_accepted = n_proposed = 0
         rate = 1.0
         while n_accepted < n and n_proposed < _PATIENCE * n + 1024:
             size = min(int((n - n_accepted) / rate * 1.1) + 16, 4 * n + 64)
-            kept = self._round(parts, weights, size, rng)
+            kept = self._round(parts, chances, size, rng)
             n_proposed += size
             kept = kept.take(np.arange(min(kept.size, n - n_accepted)))
             n_accepted += kept.size
@@ -55,21 +58,20 @@ class RejectionSampler:
             accepted.append(self._settle(label, n - n_accepted, covered, rng))
         return Lists.joined(accepted)
 
-    def _cumulative_weights(self, positives: Integers) -> np.ndarray | None:
-        """Chances of the positive records, added up; None if all are equal."""
+    def _chances(self, positives: Integers) -> _Chances | None:
+        """Chances of the positive records by their number of items; None if all have as many."""
         sizes = self._backend.sizes[positives]
-        largest = sizes.max()
-        if largest == sizes.min():
+        levels, counts = np.unique(sizes, return_counts=True)
+        if levels.size == 1:
             return None
         log = np.log1p(self._alpha)
-        return np.cumsum(np.exp((sizes - float(largest)) * log) * -np.expm1(-sizes * log))
+        each = np.exp((levels - float(levels[-1])) * log) * -np.expm1(-levels * log)
+        return _Chances(counts, each, np.argsort(sizes, kind="stable"))
 
-    def _round(self, parts: Parts, weights: np.ndarray | None, size: int, rng: np.random.Generator) -> Lists:
+    def _round(self, parts: Parts, chances: _Chances | None, size: int, rng: np.random.Generator) -> Lists:
         """Propose so many bodies at once, and return those accepted."""
-        if weights is None:
-            picked = rng.integers(parts.positives.size, size=size)
-        else:
-            picked = np.searchsorted(weights, rng.random(size) * weights[-1], side="right")
+        n = parts.positives.size
+        picked = rng.integers(n, size=size) if chances is None else chances.draw(size, rng)
         bodies, accepted = self._subsets(self._backend.items_of(parts.positives[picked]), rng)
         for group in parts.others:
             met = group[rng.integers(group.size, size=size)]
@@ -90,3 +92,23 @@ class RejectionSampler:
             return EnumerationSampler(self._backend, self._measure, self._alpha).draw(label, n, covered, rng)
         except TooManyTuplesError:
             return Lists.of([])
+
+
+class _Chances(NamedTuple):
+    """How likely records are drawn: how many there are of each number of items, the weight of each, their order.
+
+    A number of items is drawn first, then a record among those that have as many.
+    """
+
+    counts: Integers
+    each: NDArray[np.float64]
+    order: Integers
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Draw positions of records, each from one random number."""
+        ends = np.cumsum(self.counts * self.each)
+        at = rng.random(n) * ends[-1]
+        level = np.minimum(np.searchsorted(ends, at, side="right"), ends.size - 1)
+        inside = (at - (ends - self.counts * self.each)[level]) / np.where(self.each > 0, self.each, 1.0)[level]
+        k = np.clip(inside.astype(np.int64), 0, self.counts[level] - 1)
+        return self.order[(np.cumsum(self.counts) - self.counts)[level] + k]
