@@ -4,6 +4,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import naive
+from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
@@ -19,7 +20,7 @@ def some_rules(seed, n=300):
     y = np.where(rng.random(n) < 0.1, 1 - y, y)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 2)
     bodies = [(0, 1, 4), (2, 3, 5)]
-    covered = backend.cover(np.array(bodies[0], np.int32)) | backend.cover(np.array(bodies[1], np.int32))
+    covered = backend.union(*map(backend.cover, bodies))
     scale = Scale(backend.class_totals, np.ones(2), 5.0, 0.0)
     return items, y, backend, bodies, covered, scale
 
@@ -38,7 +39,7 @@ def test_backups_are_shorter_rules_and_each_earns_its_place():
         items, y, backend, bodies, covered, scale = some_rules(seed)
         found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9, min_support=3), 10)
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
-        uncovered = ~backend.flags(covered)
+        uncovered = ~flags_of(backend, covered)
         assert found
         kept = [backup.body for backup in found]
         speaks = np.array([naive.first_that_holds(kept, record) for record in records])
@@ -60,10 +61,10 @@ def test_backups_are_shorter_rules_and_each_earns_its_place():
 def test_fewer_conditions_dropped_come_first_then_the_surest():
     _, y, backend, bodies, covered, scale = some_rules(1)
     found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), 10)
-    uncovered = ~backend.flags(covered)
+    uncovered = ~flags_of(backend, covered)
     keys = []
     for backup in found:
-        inside = uncovered & backend.flags(backend.cover(np.array(backup.body, np.int32)))
+        inside = uncovered & flags_of(backend, backend.cover(backup.body))
         keys.append((3 - len(backup.body), -scale.shares(np.bincount(y[inside], minlength=2)).max()))
     assert len(keys) > 1
     assert keys == sorted(keys)
@@ -77,7 +78,7 @@ def test_no_more_than_asked_for(most):
 
 def test_one_condition_leaves_nothing_to_drop_and_full_cover_nothing_to_answer():
     _, _, backend, _, _, scale = some_rules(3)
-    assert find_backups(backend, np.arange(8), scale, [(0,)], backend.cover(np.array([0])), Limits(9), 5) == []
+    assert find_backups(backend, np.arange(8), scale, [(0,)], backend.cover((0,)), Limits(9), 5) == []
     assert find_backups(backend, np.arange(8), scale, [(0, 1)], backend.everything, Limits(9), 5) == []
 
 
@@ -85,7 +86,7 @@ def test_backups_in_a_fitted_classifier():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
     rule_set = clf.rule_set_
-    assert 0 < len(rule_set.backups) <= clf.max_backups
+    assert 0 < len(rule_set.backups) <= clf.max_fallbacks
     uncovered = ~rule_set.fires(X).any(axis=1)
     speakers = rule_set.speakers(X)
     for j, backup in enumerate(rule_set.backups, len(rule_set)):
@@ -103,13 +104,13 @@ def test_backups_in_a_fitted_classifier():
         else:
             backup = rule_set.backups[int(rule) - 1 - len(rule_set)]
             assert reason == f"no rule covers it; the first backup that does: {backup}"
-    assert DiverseRuleSetClassifier(random_state=0, max_backups=0).fit(X, y).rule_set_.backups == ()
+    assert DiverseRuleSetClassifier(random_state=0, max_fallbacks=0).fit(X, y).rule_set_.backups == ()
 
 
 def test_backups_answer_better_than_one_default():
     X, y = load_digits(return_X_y=True)
     scores = {}
     for most in (0, 15):
-        clf = DiverseRuleSetClassifier(max_rules=5, max_backups=most, random_state=0).fit(X[:500], y[:500])
+        clf = DiverseRuleSetClassifier(max_rules=5, max_fallbacks=most, random_state=0).fit(X[:500], y[:500])
         scores[most] = clf.score(X[500:], y[500:])
     assert scores[15] > scores[0] + 0.05

@@ -47,7 +47,7 @@ def test_count_over_several_blocks_and_threads_is_the_same(monkeypatch):
 def test_members_and_containment(flags):
     rows = bitset.pack(flags)
     columns = np.arange(flags.shape[1])
-    lists = bitset.members_of(rows, columns, flags.sum(axis=0))
+    lists = bitset.members_of(rows, columns)
     assert list(lists.tuples()) == [tuple(np.flatnonzero(flags[:, b])) for b in columns]
     assert bitset.all_set(rows, lists, columns).all()
     shifted = np.roll(columns, 1)
@@ -56,6 +56,28 @@ def test_members_and_containment(flags):
         for b, c in zip(columns, shifted, strict=True)
     ]
     assert bitset.all_set(rows, lists, shifted).tolist() == expected
+
+
+@given(matrices)
+def test_the_kth_set_bit_and_bits_at_places(flags):
+    for row in flags:
+        words, places = bitset.pack(row), np.flatnonzero(row)
+        sizes = np.bitwise_count(words).astype(np.int64)
+        found = bitset.kth_set(words, np.cumsum(sizes) - sizes, np.arange(places.size))
+        assert found.tolist() == places.tolist()
+        every = np.arange(row.size)[::-1]
+        assert bitset.at(words, every).tolist() == row[every].tolist()
+
+
+def test_checksums_tell_rows_apart_and_add_up_over_parts():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2**63, (3000, 4), dtype=np.uint64) >> rng.integers(0, 64, (3000, 1), dtype=np.uint64)
+    rows = np.unique(rows, axis=0)
+    assert len({bitset.checksum(row) for row in rows}) == len(rows)
+    for row in rows[:50]:
+        assert (bitset.checksum(row[:1]) + bitset.checksum(row[1:], first=1)) % 2**64 == bitset.checksum(row)
+        swapped = row[[1, 0, 2, 3]]
+        assert (bitset.checksum(swapped) == bitset.checksum(row)) == np.array_equal(row, swapped)
 
 
 @given(st.lists(st.lists(st.integers(0, 9), unique=True).map(sorted)), st.data())

@@ -1,7 +1,9 @@
 import datetime
 import decimal
+import itertools
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,12 +12,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
 from diverse_rule_sets._bits.bitset import unpack
-from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.data import _encoder as encoding
+from diverse_rule_sets.data import _offers, _rounding
 from diverse_rule_sets.data._cut_points import MAX_SET, Target
-from diverse_rule_sets.data._encoder import Cutting, encode, shortest_date, shortest_number
+from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._rounding import shortest_date, shortest_number
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 BINNINGS = ["uniform", "quantile", "supervised"]
@@ -26,6 +31,21 @@ def encode_all(X, binning="uniform", n_bins=5, y=None, **how):
     table = as_table(X)
     codes = np.zeros(table.n_records, np.int64) if y is None else np.asarray(y, np.int64)
     return encode(table, Cutting(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
+
+
+def encode(table, cutting, target):
+    """Learn the conditions of a table and its bits; what learning and transforming apart give must be the same."""
+    encoder = Encoder(cutting)
+    rows = encoder.fit_transform(table, target).rows
+    with warnings.catch_warnings(action="ignore"):
+        apart = Encoder(cutting).fit(table, target)
+    assert apart.conditions == encoder.conditions
+    assert apart.columns.tolist() == encoder.columns.tolist()
+    assert apart.opposites.tolist() == encoder.opposites.tolist()
+    assert np.array_equal(apart.transform(table).rows, rows)
+    return SimpleNamespace(
+        conditions=encoder.conditions, columns=encoder.columns, opposites=encoder.opposites, rows=rows
+    )
 
 
 def encoded(X, *args, **how):
@@ -195,8 +215,8 @@ def test_a_warning_points_at_the_line_that_called_fit():
 def test_exactly_as_many_categories_as_allowed_are_no_reason_to_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        names, _ = encoded(pd.DataFrame({"c": [str(k) for k in range(encoding.MAX_CATEGORIES)]}))
-    assert len(names) == encoding.MAX_CATEGORIES
+        names, _ = encoded(pd.DataFrame({"c": [str(k) for k in range(_offers.MAX_CATEGORIES)]}))
+    assert len(names) == _offers.MAX_CATEGORIES
 
 
 def test_more_items_than_memory_is_an_error_that_says_what_to_change(monkeypatch):
@@ -259,8 +279,8 @@ def test_infinite_values_are_named():
 
 def test_dates_out_of_range_are_refused():
     with pytest.raises(ValueError, match="outside the years"):
-        encoding._moment(np.datetime64("20000-01-01", "us"), "date")
-    assert encoding._moment(np.datetime64("2000-01-01", "us"), "date (UTC)") == datetime.datetime(
+        _rounding.as_datetime(np.datetime64("20000-01-01", "us"), "date")
+    assert _rounding.as_datetime(np.datetime64("2000-01-01", "us"), "date (UTC)") == datetime.datetime(
         2000, 1, 1, tzinfo=datetime.UTC
     )
 
@@ -492,3 +512,38 @@ def test_columns_that_binning_does_not_name_are_cut_as_usual():
     assert names[:4] == ["age <= 25", "age > 25", "income <= 49000", "income > 49000"]
     sets = {c for c in fine(frame, y, binning={"w": "quantile"}).conditions if c.column == "w"}
     assert sets == {c for c in fine(frame, y).conditions if c.column == "w"}
+
+
+@pytest.mark.parametrize("thresholds", [True, False])
+def test_the_bits_of_blocks_are_those_of_the_whole_table(mixed, thresholds):
+    """Any cut of the records gives the same bits, also of given rules whose bounds are no cut points."""
+    X, y = mixed
+    rules = [
+        Rule((Interval("age", low=33.3), Equals("sex", "F")), "good"),
+        Rule((), "bad"),
+        Rule((IsMissing("since"),), "bad"),
+    ]
+    cutting = Cutting("supervised", 8, thresholds, otherwise="supervised", forbidden=frozenset(["age", "size"]))
+    encoder = Encoder(cutting, rules)
+    whole = encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
+    assert {"age", "size"}.isdisjoint(condition.column for condition in encoder.conditions)
+    for cuts in ([0, 400], [0, 1, 130, 131, 400], [0, 64, 400]):
+        blocks = [encoder.transform(as_table(X.iloc[a:b])) for a, b in itertools.pairwise(cuts)]
+        for name in ("rows", "given"):
+            parts = [unpack(getattr(one, name), n) for one, n in zip(blocks, np.diff(cuts).tolist(), strict=True)]
+            assert np.array_equal(np.hstack(parts), unpack(getattr(whole, name), 400))
+    for rule, row in zip(rules, unpack(whole.given, 400), strict=True):
+        assert row.tolist() == rule.covers(X).tolist()
+
+
+def test_each_column_is_read_once(mixed, monkeypatch):
+    X, y = mixed
+    read = []
+    column = Table.column
+    monkeypatch.setattr(Table, "column", lambda self, name: read.append(name) or column(self, name))
+    encoder = Encoder(Cutting("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
+    encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
+    assert read == list(X.columns)
+    read.clear()
+    encoder.transform(as_table(X))
+    assert len(read) == len(set(read))

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import naive
+from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
@@ -14,6 +15,7 @@ from diverse_rule_sets.learn._local_search import Refiner
 from diverse_rule_sets.learn._measures import Scale
 from diverse_rule_sets.learn._paper_search import Settings
 from diverse_rule_sets.learn.samplers import RejectionSampler
+from internal import classifier
 
 
 def data(seed, n=240):
@@ -44,7 +46,7 @@ def run(seed, split=True, **limits):
 
 
 def covers_of(bodies, backend):
-    return [frozenset(np.flatnonzero(backend.flags(backend.cover(np.array(b, np.int32))))) for b in bodies]
+    return [frozenset(np.flatnonzero(flags_of(backend, backend.cover(b)))) for b in bodies]
 
 
 def value(found, backend, lambda_):
@@ -87,6 +89,7 @@ def test_splits_never_lower_the_objective_and_keep_the_limits(max_overlap):
 def test_each_step_of_the_first_pass_is_the_greedy_choice():
     """No candidate of the final pool that was there in time would have scored higher within the limits."""
     trace, _, backend = run(1, max_overlap=0.05)
+    y = data(1)[0]
     steps, pool = trace.chosen.steps, trace.pool.candidates
     covers = dict(zip((c.body for c in pool), covers_of([c.body for c in pool], backend), strict=True))
     for k, step in enumerate(steps):
@@ -102,19 +105,21 @@ def test_each_step_of_the_first_pass_is_the_greedy_choice():
             for c in pool[: trace.n_seen[k]]
             if len(covers[c.body] & union) <= 0.05 * len(covers[c.body]) and c.body not in {s.body for s in steps[:k]}
         ]
-        gains = [len([i for i in covers[c.body] - union if backend.y[i] == c.label]) for c in allowed]
+        gains = [len([i for i in covers[c.body] - union if y[i] == c.label]) for c in allowed]
         best = max(score(c) for c, gain in zip(allowed, gains, strict=True) if gain)
         chosen = next(c for c in allowed if c.body == step.body)
         assert score(chosen) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("params", [{}, {"refine": False, "n_candidates": 40}, {"max_overlap": 0.2, "split": False}])
+@pytest.mark.parametrize(
+    "params", [{}, {"paper_search": True, "n_candidates": 40}, {"max_overlap": 0.2, "split": False}]
+)
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
-    clf = DiverseRuleSetClassifier(random_state=0, **params)
+    clf = classifier(random_state=0, **params)
     several = clf._rule_sets(X, y, [1, 2, 4])
     for n, rule_set in zip([1, 2, 4], several, strict=True):
-        alone = DiverseRuleSetClassifier(random_state=0, **params, max_rules=n).fit(X, y).rule_set_
+        alone = classifier(random_state=0, **params, max_rules=n).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)
         assert alone == rule_set
 
@@ -166,7 +171,7 @@ def test_no_rule_stands_there_twice(params):
     """The same records under other conditions are no new rule either."""
     for load in (load_wine, load_breast_cancer):
         X, y = load(return_X_y=True)
-        rule_set = DiverseRuleSetClassifier(random_state=0, **params).fit(X, y).rule_set_
+        rule_set = classifier(random_state=0, **params).fit(X, y).rule_set_
         assert len(set(rule_set)) == len(rule_set)
         assert len({flags.tobytes() for flags in rule_set.fires(X).T}) == len(rule_set)
 
@@ -187,5 +192,5 @@ def test_long_bodies_do_not_make_a_wide_table_slow():
     climb = Refiner.climb
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Refiner, "climb", lambda self, some: starts.extend(some) or climb(self, some))
-        DiverseRuleSetClassifier(random_state=0, length_odds=1.0, max_rules=2).fit(X, X[:, 0] > 0.5)
+        classifier(random_state=0, length_odds=1.0, max_rules=2).fit(X, X[:, 0] > 0.5)
     assert max(map(len, starts)) == 8

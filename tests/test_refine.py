@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn._limits import Limits
@@ -66,7 +67,7 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
         scale = Scale(np.bincount(y), weights, smoothing=5.0, price=0.02)
         limits = Limits(9, max_conditions=3, max_overlap=max_overlap, min_support=4, min_recall_gain=0.01)
         refiner = Refiner(backend, columns, scale, limits, min_evidence)
-        refiner.turn_to(bitset.pack(covered))
+        refiner.turn_to(cover_of(backend, covered))
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
 
         def score(body, y=y, columns=columns, records=records, covered=covered, weights=weights):
@@ -96,7 +97,7 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
         np.testing.assert_allclose(sorted(v for _, v in got), sorted(v for _, v in expected))
         n_found += len(got)
         for candidate in refiner.climb(starts):
-            flags = backend.flags(backend.cover(np.array(candidate.body, np.int32)))
+            flags = flags_of(backend, backend.cover(candidate.body))
             assert candidate.class_counts.tolist() == np.bincount(y[flags], minlength=3).tolist()
     assert n_found >= 2
 

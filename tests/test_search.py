@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import naive
+from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _paper_search as search
@@ -51,9 +52,9 @@ def test_the_search_is_the_papers_algorithm(diversity, second_pass):
         items, y, backend = random_data(seed, n=90, n_items=14)
         rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
 
-        def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
+        def draw(label, covered, rng=rng, sampler=sampler, n=y.size, backend=backend):
             flags = np.isin(np.arange(n), list(covered))
-            return list(sampler.draw(label, 12, bitset.pack(flags), rng).tuples())
+            return list(sampler.draw(label, 12, cover_of(backend, flags), rng).tuples())
 
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         expected, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 12, 0.02, diversity, second_pass)
@@ -80,7 +81,7 @@ def test_what_is_recorded_of_each_rule():
         )
         assert step.class_counts.tolist() == [sum(y[i] == c for i in cover) for c in range(3)]
         covered |= cover
-    assert set(np.flatnonzero(backend.flags(found.covered))) == covered
+    assert set(np.flatnonzero(flags_of(backend, found.covered))) == covered
     assert {stage for stage, _, _ in reports} == {"first pass", "second pass"}
 
 

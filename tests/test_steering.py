@@ -15,8 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import GridSearchCV
 
 import naive
+from covers import cover_of
 from diverse_rule_sets import (
-    DiverseRuleSetClassifier,
     Equals,
     Interval,
     IsMissing,
@@ -34,12 +34,13 @@ from diverse_rule_sets.learn._local_search import Refiner
 from diverse_rule_sets.learn._measures import Scale
 from diverse_rule_sets.learn._paper_search import Settings, search
 from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
+from internal import classifier
 from test_grow import data
 from test_search import random_data as small_data
 
 COLUMNS = ("a", "b", "c", "d")
 WAYS = ("increasing", "decreasing")
-PAPER = {"refine": False, "n_candidates": 30}
+PAPER = {"paper_search": True, "n_candidates": 30}
 SEARCHES = [{}, PAPER]
 
 
@@ -69,7 +70,7 @@ def fits(draw):
         "max_rules": draw(st.integers(3, 12)),
         "max_overlap": draw(st.sampled_from([0.0, 0.1, 1.0])),
         "min_evidence": draw(st.sampled_from([0.0, 0.5])),
-        "conditions": draw(st.sampled_from(["thresholds", "bins"])),
+        "thresholds": draw(st.booleans()),
         "class_weight": draw(st.sampled_from(["balanced", None])),
         "second_pass": draw(st.booleans()),
         "split": draw(st.booleans()),
@@ -106,7 +107,7 @@ def learnt_of(clf):
 @given(fits(), some_rules)
 def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
     X, y, params = fit
-    clf = DiverseRuleSetClassifier(given_rules=rules, **params).fit(X, y)
+    clf = classifier(given_rules=rules, **params).fit(X, y)
     rule_set = clf.rule_set_
     assert [rule.conditions for rule in rule_set[: len(rules)]] == [rule.conditions for rule in rules]
     assert [rule.label for rule in rule_set[: len(rules)]] == [int(rule.label) for rule in rules]
@@ -136,7 +137,7 @@ def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
 def test_the_quality_of_a_given_rule_is_that_of_its_own_label(params):
     X, y = random_table(0, 3)
     rule = Rule((Interval("a", low=6.0), Equals("d", "x")), 2)
-    clf = DiverseRuleSetClassifier(given_rules=[rule], class_weight=None, random_state=0, **params).fit(X, y)
+    clf = classifier(given_rules=[rule], class_weight=None, random_state=0, **params).fit(X, y)
     inside = [int((y[rule.covers(X)] == label).sum()) for label in range(3)]
     totals = np.bincount(y).tolist()
     if params:
@@ -152,9 +153,9 @@ def test_the_quality_of_a_given_rule_is_that_of_its_own_label(params):
 def test_rules_go_where_the_given_ones_are_not(params):
     """The rule that a free search finds first is given: the others stay as far from it as they would."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    free = DiverseRuleSetClassifier(random_state=0, max_overlap=0.0, **params).fit(X, y)
+    free = classifier(random_state=0, max_overlap=0.0, **params).fit(X, y)
     first = free.rule_set_[0]
-    clf = DiverseRuleSetClassifier(random_state=1, max_overlap=0.0, given_rules=[first], **params).fit(X, y)
+    clf = classifier(random_state=1, max_overlap=0.0, given_rules=[first], **params).fit(X, y)
     assert clf.rule_set_[0] == first
     assert clf.rule_set_[0].class_counts == first.class_counts
     assert len(clf.rule_set_) > 1
@@ -166,7 +167,7 @@ def test_rules_go_where_the_given_ones_are_not(params):
 def test_as_many_given_as_wanted_leaves_no_room(params):
     X, y = random_table(1)
     rules = [Rule((Interval("a", low=4.0),), 1), Rule((Equals("d", "x"),), 0)]
-    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=2, diversity=2.5, random_state=0, **params).fit(X, y)
+    clf = classifier(given_rules=rules, max_rules=2, diversity=2.5, random_state=0, **params).fit(X, y)
     assert list(clf.rule_set_) == rules
     assert clf.rule_set_.backups == ()
     assert clf.lambda_ == 2.5
@@ -178,16 +179,16 @@ def test_as_many_given_as_wanted_leaves_no_room(params):
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
     rules = [Rule((Interval("x0", low=16.0),), 0), Rule((Interval("x1", low=9.0, high=15.0),), "1")]
-    several = DiverseRuleSetClassifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [2, 3, 5])
+    several = classifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [2, 3, 5])
     for n, rule_set in zip([2, 3, 5], several, strict=True):
-        alone = DiverseRuleSetClassifier(given_rules=rules, random_state=0, max_rules=n, **params).fit(X, y).rule_set_
+        alone = classifier(given_rules=rules, random_state=0, max_rules=n, **params).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)
 
 
 def test_a_path_begins_with_the_given_rules():
     X, y = load_iris(return_X_y=True)
     rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
-    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=5)
+    clf = classifier(given_rules=rules, max_rules=5)
     path = diversity_path(clf, X, y, max_overlap=[0.0], cv=3)
     assert [point.max_rules for point in path] == [2, 3, 5]
     assert path[0].rules == 2.0
@@ -198,7 +199,7 @@ def test_a_path_begins_with_the_given_rules():
 def test_given_rules_stand_where_there_is_one_class_only():
     X, y = random_table(0)
     rule = Rule((Equals("d", "x"),), "only")
-    clf = DiverseRuleSetClassifier(given_rules=[rule]).fit(X, ["only"] * len(y))
+    clf = classifier(given_rules=[rule]).fit(X, ["only"] * len(y))
     assert list(clf.rule_set_) == [rule]
 
 
@@ -206,7 +207,7 @@ def test_given_rules_stand_where_there_is_one_class_only():
 def test_a_rule_that_covers_nothing_is_kept_and_does_no_harm(conflict):
     X, y = load_iris(return_X_y=True)
     rule = Rule((Interval("x0", low=1e6),), 1)
-    clf = DiverseRuleSetClassifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
+    clf = classifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
     assert clf.rule_set_[0].class_counts == ((0, 0), (1, 0), (2, 0))
     assert "nan" not in str(clf.rule_set_)
     assert "THEN 1 (covers none of 150 records)" in str(clf.rule_set_)
@@ -218,7 +219,7 @@ def test_rules_may_be_given_in_words(monkeypatch):
     X, y = load_iris(return_X_y=True)
     words = {"IF x3 <= 0.8 THEN 0": Rule((Interval("x3", high=0.8),), "0")}
     monkeypatch.setattr(Rule, "parse", staticmethod(words.__getitem__), raising=False)
-    clf = DiverseRuleSetClassifier(given_rules=list(words), random_state=0).fit(X, y)
+    clf = classifier(given_rules=list(words), random_state=0).fit(X, y)
     assert clf.rule_set_[0] == Rule((Interval("x3", high=0.8),), 0)
 
 
@@ -234,7 +235,7 @@ def test_rules_may_be_given_in_words(monkeypatch):
 )
 def test_a_label_in_words(labels, said, meant):
     X = pd.DataFrame({"a": np.arange(40.0)})
-    clf = DiverseRuleSetClassifier(given_rules=[Rule((Interval("a", high=9.0),), said)]).fit(X, labels * 20)
+    clf = classifier(given_rules=[Rule((Interval("a", high=9.0),), said)]).fit(X, labels * 20)
     assert clf.rule_set_[0].label == meant
     assert type(clf.rule_set_[0].label) is type(meant)
 
@@ -244,13 +245,13 @@ def test_the_default_knows_of_given_rules(default):
     """Class 0 is under a given rule to the last record, so the least covered class is another one."""
     X, y = load_iris(return_X_y=True)
     rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
-    clf = DiverseRuleSetClassifier(given_rules=rules, max_rules=2, default=default).fit(X, y)
+    clf = classifier(given_rules=rules, max_rules=2, default=default).fit(X, y)
     assert clf.rule_set_.default == 1
 
 
 def test_clones_pickles_grids_threads_and_tables_of_any_kind():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    clf = DiverseRuleSetClassifier(
+    clf = classifier(
         given_rules=[Rule((Interval("mean radius", low=17.0),), 0)],
         forbidden=["mean area"],
         required=["mean texture"],
@@ -274,8 +275,8 @@ def test_clones_pickles_grids_threads_and_tables_of_any_kind():
 @given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3))
 def test_a_forbidden_column_might_as_well_not_be_there(fit, names):
     X, y, params = fit
-    clf = DiverseRuleSetClassifier(forbidden=sorted(names), **params).fit(X, y)
-    without = DiverseRuleSetClassifier(**params).fit(X.drop(columns=sorted(names)), y)
+    clf = classifier(forbidden=sorted(names), **params).fit(X, y)
+    without = classifier(**params).fit(X.drop(columns=sorted(names)), y)
     assert str(clf.rule_set_) == str(without.rule_set_)
     assert clf.lambda_ == without.lambda_
     assert clf.n_features_in_ == len(COLUMNS)
@@ -289,7 +290,7 @@ def test_what_is_forbidden_would_have_been_used():
 
 
 def fitted(X, y, **params):
-    return DiverseRuleSetClassifier(random_state=0, **params).fit(X, y)
+    return classifier(random_state=0, **params).fit(X, y)
 
 
 def test_a_forbidden_column_is_not_even_read():
@@ -325,7 +326,7 @@ def test_many_forbidden_columns_do_not_make_the_others_coarse():
 @given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3), st.integers(3, 4))
 def test_every_learnt_rule_and_backup_speaks_of_what_is_required(fit, names, max_conditions):
     X, y, params = fit
-    clf = DiverseRuleSetClassifier(required=sorted(names), max_conditions=max_conditions, **params).fit(X, y)
+    clf = classifier(required=sorted(names), max_conditions=max_conditions, **params).fit(X, y)
     for rule in learnt_of(clf):
         assert names <= {condition.column for condition in rule.conditions}
         assert len(rule.conditions) <= max_conditions
@@ -393,12 +394,12 @@ def keeps_direction(rule, way_of):
 )
 def test_every_learnt_rule_and_backup_keeps_its_direction(fit, monotone, required):
     X, y, params = fit
-    clf = DiverseRuleSetClassifier(monotone=monotone, required=list(required), **params).fit(X, y)
+    clf = classifier(monotone=monotone, required=list(required), **params).fit(X, y)
     way_of = {(name, label): way for name, ways in monotone.items() for label, way in ways.items()}
     for rule in learnt_of(clf):
         assert keeps_direction(rule, way_of), str(rule)
         assert set(required) <= {condition.column for condition in rule.conditions}
-    if clf.refine:  # the label is still the likeliest class, or one of those as likely
+    if not params.get("paper_search"):  # the label is still the likeliest class, or one of those as likely
         shares = clf.predict_proba(X)
         assert (shares[np.arange(len(y)), clf.predict(X)] >= shares.max(axis=1) - 1e-9).all()
 
@@ -449,7 +450,7 @@ def test_dates_have_a_direction_too():
 
 def test_outer_bins_may_stay():
     X, y = risk()
-    clf = fitted(X, y, conditions="bins", monotone={"age": {"ill": "increasing"}, "income": {"ill": "decreasing"}})
+    clf = fitted(X, y, thresholds=False, monotone={"age": {"ill": "increasing"}, "income": {"ill": "decreasing"}})
     ill = [rule for rule in clf.rule_set_ if rule.label == "ill"]
     assert ill
     assert all(keeps_direction(rule, {("age", "ill"): "increasing", ("income", "ill"): "decreasing"}) for rule in ill)
@@ -549,7 +550,7 @@ def test_the_greedy_goes_on_from_what_stands(seed, n_standing, lambda_):
 
 def standing(backend, bodies_and_labels):
     """Bodies as rules that are given."""
-    covers = [backend.cover(np.array(body, np.int32)) for body, _ in bodies_and_labels]
+    covers = [backend.cover(body) for body, _ in bodies_and_labels]
     return tuple(Given(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True))
 
 
@@ -561,9 +562,9 @@ def test_the_papers_search_goes_on_from_given_rules(diversity):
         items, y, backend = small_data(seed, n=90, n_items=14)
         rng, sampler = np.random.default_rng(seed), RejectionSampler(backend)
 
-        def draw(label, covered, rng=rng, sampler=sampler, n=y.size):
+        def draw(label, covered, rng=rng, sampler=sampler, n=y.size, backend=backend):
             flags = np.isin(np.arange(n), list(covered))
-            return list(sampler.draw(label, 12, bitset.pack(flags), rng).tuples())
+            return list(sampler.draw(label, 12, cover_of(backend, flags), rng).tuples())
 
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
@@ -586,13 +587,13 @@ def test_limits_of_learnt_rules_count_what_given_ones_cover(refine, max_overlap)
         steps, backend, rules, found = beside(seed, refine, max_overlap)
         assert [step.label for step in steps[:2]] == [label for _, label in rules]
         assert 2 < len(steps) <= 9
-        before = backend.cover(np.array(rules[0][0])) | backend.cover(np.array(rules[1][0]))
+        before = backend.union(backend.cover(rules[0][0]), backend.cover(rules[1][0]))
         for step in steps[2:]:
-            cover = backend.cover(np.array(step.body, np.int32))
-            shared = backend.class_counts(cover & before).sum()
+            cover = backend.cover(step.body)
+            shared = backend.class_counts(backend.intersection(cover, before)).sum()
             assert shared <= max_overlap * backend.class_counts(cover).sum()
-            before = before | cover
-        np.testing.assert_array_equal(found.covered, before)
+            before = backend.union(before, cover)
+        assert backend.fingerprint(found.covered) == backend.fingerprint(before)
         passes.add(found.pass_)
     assert refine or 2 in passes
 
@@ -660,12 +661,13 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
         items, y = rng.random((40, 8)) < 0.5, rng.integers(0, 2, 40)
         banned = np.zeros((2, 8), bool)
         banned[1] = rng.random(8) < 0.5
-        covered = bitset.pack(rng.random(40) < 0.2)
+        flags = rng.random(40) < 0.2
         whole, less = (LocalBackend(bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
         steered = SteeredSampler(whole, measure, 0.7, Steering((), np.arange(8), (), banned))
         for label, plain in ((0, whole), (1, less)):
-            expected = RejectionSampler(plain, measure, 0.7).draw(label, 30, covered, np.random.default_rng(seed))
-            got = steered.draw(label, 30, covered, np.random.default_rng(seed))
+            sampler = RejectionSampler(plain, measure, 0.7)
+            expected = sampler.draw(label, 30, cover_of(plain, flags), np.random.default_rng(seed))
+            got = steered.draw(label, 30, cover_of(whole, flags), np.random.default_rng(seed))
             assert list(got.tuples()) == list(expected.tuples())
             n_drawn += got.size
     assert n_drawn > 500
@@ -782,10 +784,10 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
 def test_what_is_asked_wrongly_is_named(params, error, message):
     X, y = random_table(0)
     with pytest.raises(error, match=message):
-        DiverseRuleSetClassifier(**params).fit(X, y)
+        classifier(**params).fit(X, y)
 
 
 def test_one_word_for_more_than_two_labels_is_refused():
     X, y = random_table(0, 3)
     with pytest.raises(ValueError, match=r"y has 3 labels, so give a dict by label, such as \{2: 'increasing'\}"):
-        DiverseRuleSetClassifier(monotone={"a": "increasing"}).fit(X, y)
+        classifier(monotone={"a": "increasing"}).fit(X, y)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diverse_rule_sets import baselines, metrics, report
-    from diverse_rule_sets.estimators._classifier import DiverseRuleSetClassifier
+    from diverse_rule_sets._util.progress import Progress
+    from diverse_rule_sets.estimators._diverse import DiverseRuleSetClassifier
+    from diverse_rule_sets.estimators._drs import DRSClassifier
     from diverse_rule_sets.learn.samplers import sample_rules
     from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
     from diverse_rule_sets.model._rules import Rule, RuleSet
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Condition",
+    "DRSClassifier",
     "DiverseRuleSetClassifier",
     "DiversityPath",
     "Equals",
@@ -26,6 +29,7 @@ __all__ = [
     "IsIn",
     "IsMissing",
     "IsNotIn",
+    "Progress",
     "Rule",
     "RuleSet",
     "baselines",
@@ -36,7 +40,9 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "estimators._classifier": ("DiverseRuleSetClassifier",),
+    "_util.progress": ("Progress",),
+    "estimators._diverse": ("DiverseRuleSetClassifier",),
+    "estimators._drs": ("DRSClassifier",),
     "model._conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
     "path": ("DiversityPath", "diversity_path"),
     "model._rules": ("Rule", "RuleSet"),

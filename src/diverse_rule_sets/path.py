@@ -17,7 +17,7 @@ from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
-from diverse_rule_sets.estimators._classifier import DiverseRuleSetClassifier
+from diverse_rule_sets.estimators._search import SearchClassifier
 from diverse_rule_sets.model._rules import RuleSet
 
 _FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "backups")
@@ -124,7 +124,7 @@ class DiversityPath(Sequence[PathPoint]):
 
 
 def diversity_path(
-    clf: DiverseRuleSetClassifier,
+    clf: SearchClassifier,
     X: Any,
     y: Any,
     *,
@@ -141,11 +141,12 @@ def diversity_path(
 
     Parameters
     ----------
-    clf : the classifier whose other parameters are used; it is not changed and need not be fitted
+    clf : DiverseRuleSetClassifier or DRSClassifier, whose other parameters are used; it is not changed and need not be
+        fitted
     X, y : the records
     max_rules : numbers of rules, given ones included; by default some up to the classifier's own
     max_overlap : shares of overlap; by default 0, 0.01, 0.1 and 1
-    diversity : words or weights; by default the classifier's own
+    diversity : words or weights, for DRSClassifier only; by default the classifier's own
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
     random_state : seed of the folds, and of the classifier where it has none
 
@@ -162,13 +163,17 @@ def diversity_path(
     >>> [point.rules for point in path]
     [1.0, 3.0]
     """
-    if not isinstance(clf, DiverseRuleSetClassifier):
-        raise TypeError(f"clf must be a DiverseRuleSetClassifier, got {type(clf).__name__}")
+    if not isinstance(clf, SearchClassifier):
+        raise TypeError(f"clf must be a DiverseRuleSetClassifier or a DRSClassifier, got {type(clf).__name__}")
+    if diversity is not None and "diversity" not in clf.get_params():
+        raise ValueError(
+            f"diversity can be compared for DRSClassifier only, which has that parameter, got {diversity!r}"
+        )
     check_number("max_rules of clf", clf.max_rules, numbers.Integral, low=0)
     n_given = len(clf.given_rules) if isinstance(clf.given_rules, list | tuple) else 0
     counts = _values("max_rules", max_rules, [n for n in _MAX_RULES if n_given <= n < clf.max_rules] + [clf.max_rules])
     overlaps = [_number("max_overlap", share) for share in _values("max_overlap", max_overlap, list(_MAX_OVERLAP))]
-    weights = _values("diversity", diversity, [clf.diversity])
+    weights = _values("diversity", diversity, [clf._settings().diversity])
     for n in counts:
         check_number("max_rules", n, numbers.Integral, low=0)
     from sklearn.model_selection import StratifiedKFold, check_cv  # slow to import, and needed only here
@@ -185,7 +190,9 @@ def diversity_path(
     for train, test in folds.split(np.zeros(table.n_records), codes):
         inside, outside = table.taken(train), table.taken(test)
         for overlap, weight in itertools.product(overlaps, weights):
-            one = clone(clf).set_params(max_overlap=overlap, diversity=weight)
+            one = clone(clf).set_params(max_overlap=overlap)
+            if diversity is not None:
+                one.set_params(diversity=weight)
             if one.random_state is None:
                 one.set_params(random_state=random_state)
             for n, rule_set in zip(counts, one._rule_sets(inside, labels[train], counts), strict=True):

@@ -66,6 +66,10 @@ class Lists(NamedTuple):
         """Return the members of list j."""
         return self.members[self.starts[j] : self.starts[j + 1]]
 
+    def body(self, j: int) -> tuple[int, ...]:
+        """Return the members of list j as Python integers."""
+        return tuple(self.one(j).tolist())
+
     def tuples(self) -> Iterator[tuple[int, ...]]:
         """Return each list as a tuple of Python integers."""
         flat, starts = self.members.tolist(), self.starts.tolist()
@@ -192,13 +196,45 @@ def _shared_out(part: Callable[[int, int], None], n: int, work: int, n_threads: 
             done.result()
 
 
-def members_of(rows: Words, columns: Integers, sizes: NDArray[np.integer]) -> Lists:
-    """List the rows set at each bit column; ``sizes`` says how many each has."""
+def members_of(rows: Words, columns: Integers) -> Lists:
+    """List the rows set at each bit column."""
     starts = np.zeros(columns.size + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
+    _kernels().count_members(rows, columns, starts[1:])
+    np.cumsum(starts, out=starts)
     members = np.empty(int(starts[-1]), np.int32)
     _kernels().members_of(rows, columns, starts, members)
     return Lists(starts, members)
+
+
+def kth_set(words: Words, before: Integers, ks: Integers) -> Integers:
+    """Return the place of the k-th set bit of a row, for each k from 0; ``before`` counts the bits before each word."""
+    places = np.searchsorted(before, ks, side="right") - 1
+    out = np.empty(ks.size, np.int64)
+    _kernels().kth_set(words, places, ks - before[places], out)
+    return out
+
+
+def at(words: Words, places: Integers) -> Flags:
+    """Return the bits of a row at some places."""
+    return ((words[places >> 6] >> (places & 63).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
+
+
+def checksum(words: Words, first: int = 0) -> int:
+    """Return a number for a row, almost surely different for different rows: a hash of each word, added up.
+
+    Parameters
+    ----------
+    words : the row
+    first : the number of its first word, where the row is one part of a longer one; the parts' numbers add up, modulo
+        2**64, to that of the whole row
+    """
+    mixed = np.arange(first + 1, first + words.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= words
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 0xD6E8FEB86659FD93)):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
+    mixed ^= mixed >> np.uint64(32)
+    return int(mixed.sum(dtype=np.uint64))
 
 
 def all_set(rows: Words, lists: Lists, columns: Integers) -> Flags:

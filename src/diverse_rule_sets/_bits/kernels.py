@@ -82,6 +82,29 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
 
 
 @_kernel
+def count_members(rows, columns, out):  # type: ignore[no-untyped-def]
+    """Count, for each bit column, the rows whose bit is set there."""
+    for j in range(columns.shape[0]):
+        word = columns[j] >> 6
+        shift = np.uint64(columns[j] & 63)
+        n = 0
+        for i in range(rows.shape[0]):
+            if (rows[i, word] >> shift) & np.uint64(1):
+                n += 1
+        out[j] = n
+
+
+@_kernel
+def kth_set(words, places, ks, out):  # type: ignore[no-untyped-def]
+    """Find, for each k, the place of the k-th set bit of the word at its place."""
+    for j in range(places.shape[0]):
+        word = words[places[j]]
+        for _ in range(ks[j]):
+            word &= word - np.uint64(1)
+        out[j] = places[j] * 64 + np.int64(_popcount((word - np.uint64(1)) & ~word))
+
+
+@_kernel
 def members_of(rows, columns, starts, out):  # type: ignore[no-untyped-def]
     """List, for each bit column, the rows whose bit is set there, in ascending order."""
     for j in range(columns.shape[0]):

@@ -6,7 +6,9 @@ import math
 import numbers
 import sys
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,98 @@ def check_choice(name: str, value: Any, choices: Iterable[str], otherwise: str =
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {words}{otherwise}, got {value!r}")
+
+
+class Check(ABC):
+    """What a parameter must be; the entries of the tables beside ``__init__``."""
+
+    @abstractmethod
+    def __call__(self, name: str, value: Any) -> None:
+        """Raise a ValueError or TypeError that names the parameter, its value and what was expected."""
+
+
+@dataclass(frozen=True)
+class Number(Check):
+    """A number of a kind, within bounds."""
+
+    kind: type
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+
+    def __call__(self, name: str, value: Any) -> None:
+        check_number(name, value, self.kind, self.low, self.high, self.open_low)
+
+
+@dataclass(frozen=True)
+class Choice(Check):
+    """One of some words; ``otherwise`` continues the list of them in the error."""
+
+    choices: Iterable[str]
+    otherwise: str = ""
+
+    def __call__(self, name: str, value: Any) -> None:
+        check_choice(name, value, self.choices, self.otherwise)
+
+
+@dataclass(frozen=True)
+class Flag(Check):
+    """True or False."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Optional(Check):
+    """None, or what another check allows."""
+
+    check: Check
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None:
+            self.check(name, value)
+
+
+@dataclass(frozen=True)
+class ChoiceOr(Check):
+    """One of some words, or what another check allows: that decides unless the value is a string or of no such kind."""
+
+    choice: Choice
+    kind: type
+    check: Check
+
+    def __call__(self, name: str, value: Any) -> None:
+        word = isinstance(value, str) or not isinstance(value, self.kind)
+        (self.choice if word else self.check)(name, value)
+
+
+@dataclass(frozen=True)
+class Anything(Check):
+    """What is checked elsewhere, with the table at hand."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Allow the value."""
+
+
+@dataclass(frozen=True)
+class Verbosity(Check):
+    """A level of messages: a number from 0, or a truth value."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        check_number(name, int(value) if isinstance(value, bool) else value, numbers.Integral, low=0)
+
+
+@dataclass(frozen=True)
+class Jobs(Check):
+    """A number of threads as in joblib: any whole number but 0, or None."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None:
+            check_number(name, value, numbers.Integral)
+            if value == 0:
+                raise ValueError(f"{name} must not be 0; give a number of threads, -1 for all, or None")
 
 
 def generator(random_state: Any) -> np.random.Generator:

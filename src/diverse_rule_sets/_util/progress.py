@@ -1,16 +1,59 @@
-"""Progress of a fit, for people who wait."""
+"""How far a fit is: a typed event, and the listener behind ``verbose``."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 
+@dataclass(frozen=True)
 class Progress:
-    """Say on the error stream how far a fit is; silent at level 0.
+    """One message of a fit about how far it is; what ``fit(..., on_progress=...)`` calls a function with.
 
-    Level 1 keeps one line up to date on a terminal, and elsewhere writes one at most every second. Level 2 writes
-    one for every rule.
+    Parameters
+    ----------
+    stage : what is being done, such as ``"first pass"`` or ``"mining"``; ``"done"`` in the last message
+    n_rules : rules so far; None where the stage has none yet
+    coverage : share of the records that those rules cover; None where the stage has no rules yet
+    detail : more in words, for stages without rules
+    """
+
+    stage: str
+    n_rules: int | None = None
+    coverage: float | None = None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        """Return the message as a line of text.
+
+        Examples
+        --------
+        >>> print(Progress("first pass", 3, 0.5))
+        first pass: 3 rules cover 50.0% of the records
+        >>> print(Progress("mining", detail="200 frequent bodies"))
+        mining: 200 frequent bodies
+        """
+        if self.n_rules is None or self.coverage is None:
+            return f"{self.stage}: {self.detail}"
+        found = f"{self.n_rules} rules cover {self.coverage:.1%} of the records"
+        return found if self.stage == DONE else f"{self.stage}: {found}"
+
+
+DONE = "done"
+OnProgress = Callable[[Progress], None]
+
+
+class ProgressPrinter:
+    """Write the progress of a fit to the error stream: what ``verbose`` does.
+
+    Level 1 keeps one line up to date on a terminal, and elsewhere writes one at most every second. Level 2 writes a
+    line for every message.
+
+    Parameters
+    ----------
+    level : 1 or 2
     """
 
     def __init__(self, level: int) -> None:
@@ -18,27 +61,33 @@ class Progress:
         self._start = self._last = time.monotonic()
         self._open_line = False
 
-    def report(self, stage: str, n_rules: int, coverage: float) -> None:
-        """Say which stage runs, how many rules there are, and the share of records that they cover."""
-        self.say(f"{stage}: {n_rules} rules cover {coverage:.1%} of the records")
-
-    def say(self, words: str) -> None:
-        """Say how far it is, unless the last word was a moment ago."""
+    def __call__(self, progress: Progress) -> None:
+        """Write a message, unless the last one was a moment ago."""
         now = time.monotonic()
+        line = f"{progress}, {now - self._start:.1f} s"
+        if progress.stage == DONE:
+            self._write(f"\r{line:<72}\n" if self._open_line else f"{line}\n", open_line=False)
+            return
         live = sys.stderr.isatty() and self._level == 1
-        if self._level == 0 or (self._level == 1 and now - self._last < (0.1 if live else 1.0)):
+        if self._level == 1 and now - self._last < (0.1 if live else 1.0):
             return
         self._last = now
-        line = f"{words}, {now - self._start:.1f} s"
         self._write(f"\r{line:<72}" if live else f"{line}\n", open_line=live)
-
-    def close(self, summary: str) -> None:
-        """Say how it ended."""
-        if self._level:
-            line = f"{summary}, {time.monotonic() - self._start:.1f} s"
-            self._write(f"\r{line:<72}\n" if self._open_line else f"{line}\n", open_line=False)
 
     def _write(self, text: str, open_line: bool) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
         self._open_line = open_line
+
+
+def listeners(verbose: int, on_progress: OnProgress | None) -> OnProgress | None:
+    """Return one function that calls all listeners; None if there are none."""
+    every = [listener for listener in (ProgressPrinter(verbose) if verbose else None, on_progress) if listener]
+    if len(every) < 2:
+        return every[0] if every else None
+
+    def call_all(progress: Progress) -> None:
+        for listener in every:
+            listener(progress)
+
+    return call_all

@@ -14,7 +14,15 @@ import typer
 
 from diverse_rule_sets import __version__
 from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
-from diverse_rule_sets.cli._options import PARAMETERS, ROW, SHOWN, TEST_SIZE, names_in_database, taking
+from diverse_rule_sets.cli._options import (
+    PAPER_PARAMETERS,
+    PARAMETERS,
+    ROW,
+    SHOWN,
+    TEST_SIZE,
+    names_in_database,
+    taking,
+)
 from diverse_rule_sets.cli._reading_options import KIND, READING
 
 app = typer.Typer(
@@ -75,7 +83,7 @@ def overview(
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
 )
-@taking(measuring=(TEST_SIZE,), reading=(*READING, KIND), parameters=PARAMETERS)
+@taking(measuring=(TEST_SIZE,), reading=(*READING, KIND), parameters=(*PARAMETERS, *PAPER_PARAMETERS))
 def fit(
     table: TableFile,
     target: Target,
@@ -87,7 +95,9 @@ def fit(
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave a column out, such as an id (repeat).")
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
-    as_in_paper: Annotated[bool, typer.Option("--as-in-paper", help="Start from the paper's configuration.")] = False,
+    as_in_paper: Annotated[
+        bool, typer.Option("--as-in-paper", help="The method of the KDD 2020 paper, with its settings.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Plain text, without colours and bars.")] = False,
     verbose: Annotated[
         int,

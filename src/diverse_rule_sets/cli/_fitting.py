@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
 from diverse_rule_sets.cli._boundary import InputError, UsageError, complain, naming_options
 from diverse_rule_sets.cli._kinds import as_labels
 from diverse_rule_sets.cli._options import OF_LABELS
@@ -121,12 +122,17 @@ def ways_of_columns(ways: Mapping[str, Any], names: Sequence[str]) -> dict[str, 
 
 def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
     """Refuse parameters that make no sense on any table, before one is read."""
+    known = inspect.signature(_estimator(paper)).parameters
+    for name in parameters:
+        if name not in known:
+            flag = "--" + name.replace("_", "-")
+            raise UsageError(f"{flag} cannot be used with --as-in-paper" if paper else f"{flag} needs --as-in-paper")
     with naming_options(parameters):
-        _maker(paper)(**parameters)._check_parameters()
+        _estimator(paper)(**parameters)._check_parameters()
 
 
-def _maker(paper: bool) -> Callable[..., DiverseRuleSetClassifier]:
-    return DiverseRuleSetClassifier.as_in_paper if paper else DiverseRuleSetClassifier
+def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:
+    return DRSClassifier if paper else DiverseRuleSetClassifier
 
 
 def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, what: str) -> RuleSet:
@@ -134,8 +140,9 @@ def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose
     chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
     if "monotone" in chosen:
         chosen["monotone"] = ways_of_columns(chosen["monotone"], records.X.columns)
-    with naming_options(parameters), watched(what, verbose) as level:
-        return _maker(paper)(**chosen, verbose=level).fit(records.X, records.y).rule_set_
+    with naming_options(parameters), watched(what, verbose) as watching:
+        clf = _estimator(paper)(**chosen, verbose=watching.verbose)
+        return clf.fit(records.X, records.y, on_progress=watching.on_progress).rule_set_
 
 
 def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

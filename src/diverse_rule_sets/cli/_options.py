@@ -252,8 +252,9 @@ def directions(given: list[str]) -> dict[str, Any]:
     return found
 
 
-_SIZE, _LOOK, _SEARCH, _RUN = "How many rules", "What rules look like", "How rules are found", "How it runs"
-_WISHES = "What you know already"
+_SIZE, _LOOK, _RUN = "How many rules", "What rules look like", "How it runs"
+_WISHES = "Constraints"
+_PAPER = "With --as-in-paper only"
 
 PARAMETERS: tuple[Option, ...] = (
     Option("max_rules", a_whole_number, "N", "The most rules.", 40, panel=_SIZE),
@@ -262,8 +263,7 @@ PARAMETERS: tuple[Option, ...] = (
         "max_overlap", a_number, "SHARE", "Most of a rule's records that earlier rules may cover.", 0.01, panel=_SIZE
     ),
     Option("min_support", a_whole_number, "N", "The fewest records under a rule.", 3, panel=_SIZE),
-    Option("max_backups", a_whole_number, "N", "The most backups, for records that no rule covers.", 15, panel=_SIZE),
-    Option("min_recall_gain", a_number, "SHARE", "Least share of its class that a rule must add.", 0.001, panel=_SIZE),
+    Option("max_fallbacks", a_whole_number, "N", "Maximum number of fallback rules.", 15, panel=_SIZE),
     Option("min_evidence", a_number, "X", "Evidence a rule needs; 2 for fewer rules, 0 for none.", 1.0, panel=_SIZE),
     Option(
         "class_weight",
@@ -274,7 +274,6 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _LOOK,
     ),
-    Option("conditions", one_of("thresholds", "bins"), "WORD", "thresholds or bins.", "thresholds", panel=_LOOK),
     Option(
         "binning",
         binnings,
@@ -284,9 +283,7 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _LOOK,
     ),
-    Option("n_bins", or_none(a_whole_number), "N|none", "Bins per column; none: about 20.", None, panel=_LOOK),
     Option("negation", None, "", "Allow conditions such as: job not in {...}.", False, panel=_LOOK),
-    Option("condition_price", a_number, "SHARE", "Quality lost for each condition.", 0.03, panel=_LOOK),
     Option(
         "conflict",
         one_of("smoothed", "precision", "f1", "first", "vote", "counts"),
@@ -313,31 +310,31 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _WISHES,
     ),
-    Option("refine", None, "", "Improve drawn rules by local moves.", True, panel=_SEARCH),
-    Option(
-        "length_odds", or_none(a_number), "X|none", "Odds of a condition to be drawn; none: short.", None, panel=_SEARCH
-    ),
-    Option("n_candidates", a_whole_number, "N", "Bodies drawn for each rule.", 8, panel=_SEARCH),
+    Option("random_state", or_none(not_negative), "N|none", "Seed of the rules and the split.", 0, panel=_RUN),
+    Option("n_jobs", or_none(a_whole_number), "N|none", "Threads; -1 for all.", None, panel=_RUN),
+)
+# Parameters of the paper's method alone, with the defaults that it has.
+PAPER_PARAMETERS: tuple[Option, ...] = (
+    Option("n_candidates", a_whole_number, "N", "Rules drawn for each class in each round.", 500, panel=_PAPER),
     Option(
         "measure",
         one_of("pairs", "triples"),
         "WORD",
-        "The law of drawn bodies: pairs or triples.",
+        "The law by which rules are drawn: pairs or triples.",
         "pairs",
-        panel=_SEARCH,
+        panel=_PAPER,
     ),
     Option(
         "diversity",
         a_word_or_number("strict", "permissive", "none"),
         "WORD|X",
-        "Weight of covering different records: strict, permissive, none or a number.",
+        "Weight of the distances between rules: strict, permissive, none or a number.",
         "strict",
-        panel=_SEARCH,
+        panel=_PAPER,
     ),
-    Option("second_pass", None, "", "Choose again among all candidates seen.", True, panel=_SEARCH),
-    Option("split", None, "", "Split mixed rules in two.", True, panel=_SEARCH),
-    Option("random_state", or_none(not_negative), "N|none", "Seed of the rules and the split.", 0, panel=_RUN),
-    Option("n_jobs", or_none(a_whole_number), "N|none", "Threads; -1 for all.", None, panel=_RUN),
+    Option("min_recall_gain", a_number, "SHARE", "Minimum share of its class that a rule adds.", 0.01, panel=_PAPER),
+    Option("second_pass", None, "", "Choose again among all candidates drawn.", True, panel=_PAPER),
+    Option("n_bins", a_whole_number, "N", "Bins per column.", 5, panel=_PAPER),
 )
 # What some commands take besides.
 TEST_SIZE = Option("test_size", a_share_to_hold_out, "SHARE", "Records held out to measure on; 0 for none.", 0.25)

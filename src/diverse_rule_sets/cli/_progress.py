@@ -1,59 +1,45 @@
-"""What a person sees while rules are learnt: a bar on a terminal, lines elsewhere if asked for."""
+"""The progress of a fit on a terminal: a bar that listens to the fit."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
-_COVERED = re.compile(r"^(?P<stage>[^:]+): (?P<rules>\d+) rules cover (?P<share>[\d.]+)%")
+from diverse_rule_sets import Progress
+from diverse_rule_sets._util.progress import OnProgress
+
+
+class Watching(NamedTuple):
+    """How a fit shows its progress: the classifier's `verbose`, and what it calls."""
+
+    verbose: int
+    on_progress: OnProgress | None
 
 
 @contextlib.contextmanager
-def watched(what: str, verbose: int) -> Iterator[int]:
-    """Show how far the fit inside is; yields the classifier's level of `verbose`."""
+def watched(what: str, verbose: int) -> Iterator[Watching]:
+    """Show the progress of the fit inside: a bar on a terminal, elsewhere lines if `verbose` asks for them."""
     if not sys.stderr.isatty() or verbose > 1:
         if verbose:
             sys.stderr.write(f"{what}\n")
-        yield verbose
+        yield Watching(verbose, None)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24))
-    words = TextColumn("{task.fields[words]}", markup=False)
-    console = Console(file=sys.stderr)  # the stream as it is now, not the one put in its place below
-    still = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
-    with Progress(*columns, words, TimeElapsedColumn(), console=console, **still) as progress:  # type: ignore[arg-type]
-        task = progress.add_task(what, total=100.0, words="")
+    detail = TextColumn("{task.fields[detail]}", markup=False)
+    console = Console(file=sys.stderr)
+    still = {"transient": True, "redirect_stdout": False, "redirect_stderr": True}
+    with Bar(*columns, detail, TimeElapsedColumn(), console=console, **still) as bar:  # type: ignore[arg-type]
+        task = bar.add_task(what, total=100.0, detail="")
 
-        def told(line: str) -> None:
-            found = _COVERED.match(line)
-            if found is not None:
-                words = f"{found['stage']}, {found['rules']} rules"
-                progress.update(task, completed=float(found["share"]), words=words)
-            elif line.startswith("drs: "):
-                console.out(line, highlight=False)
+        def update(progress: Progress) -> None:
+            if progress.coverage is not None:
+                rules = f"{progress.stage}, {progress.n_rules} rules"
+                bar.update(task, completed=100 * progress.coverage, detail=rules)
 
-        with contextlib.redirect_stderr(_Listener(told)):
-            yield 1
-
-
-class _Listener:
-    """An error stream that passes on what the classifier says of its progress, a line at a time."""
-
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
-
-    def write(self, text: str) -> int:
-        """Take one line, which starts or ends with a mark."""
-        self._told(text.strip())
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def isatty(self) -> bool:
-        """Tell the classifier to speak often."""
-        return True
+        yield Watching(0, update)

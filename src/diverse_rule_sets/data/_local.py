@@ -1,8 +1,8 @@
-"""All records in the memory of this process."""
+"""All records in the memory of this process, as packed bits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +10,34 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
+from diverse_rule_sets.data._backend import Body, DistinctRecords, TooManyRecordsError
+
+# Records whose items are unpacked at a time.
+_BLOCK = 64 * 256
+
+
+class LocalCover:
+    """A set of records as a bit row."""
+
+    __slots__ = ("__dict__", "words")
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    @cached_property
+    def before(self) -> Integers:
+        """How many records of the cover lie before each word."""
+        sizes = np.bitwise_count(self.words).astype(np.int64)
+        return np.cumsum(sizes) - sizes
+
+    @cached_property
+    def size(self) -> int:
+        """How many records the cover has."""
+        return int(bitset.popcount(self.words))
 
 
 class LocalBackend:
-    """Packed items and classes of all records.
+    """Packed items and classes of all records; a :class:`~diverse_rule_sets.data._backend.Backend`.
 
     Parameters
     ----------
@@ -21,115 +45,207 @@ class LocalBackend:
     y : array (n_records,), the class of each record, from 0
     n_classes : how many classes there are
     n_threads : threads that share the counting; no answer depends on it
+    given : array (n_given, n_words), the bit row of each given rule; none by default
+    first_word : how many words of other shards come before; sets fingerprints of shards apart
     """
 
-    def __init__(self, rows: Words, y: Integers, n_classes: int, n_threads: int = 1) -> None:
-        self.rows = rows
-        self.y = y
-        self.n_threads = n_threads
-        self.class_masks = np.stack([bitset.pack(y == label) for label in range(n_classes)])
-
-    def taken(self, records: Integers) -> LocalBackend:
-        """Return the same of some of the records only; all items stay, some perhaps empty."""
-        rows = [bitset.pack(bitset.unpack(row, self.n_records)[records]) for row in self.rows]
-        packed = np.array(rows, np.uint64).reshape(self.n_items, bitset.n_words(records.size))
-        return LocalBackend(packed, self.y[records], self.n_classes, self.n_threads)
+    def __init__(
+        self,
+        rows: Words,
+        y: Integers,
+        n_classes: int,
+        n_threads: int = 1,
+        given: Words | None = None,
+        first_word: int = 0,
+    ) -> None:
+        self._rows = rows
+        self._first_word = first_word
+        self._y = y
+        self._given = given
+        self._n_threads = n_threads
+        self._class_masks = np.stack([bitset.pack(y == label) for label in range(n_classes)])
 
     @property
     def n_records(self) -> int:
-        """How many records there are."""
-        return self.y.size
+        """Number of records."""
+        return self._y.size
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
-        return self.rows.shape[0]
+        """Number of items."""
+        return self._rows.shape[0]
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.class_masks.shape[0]
+        """Number of classes."""
+        return self._class_masks.shape[0]
 
     @cached_property
     def class_totals(self) -> Integers:
-        """How many records each class has."""
-        return bitset.popcount(self.class_masks)
+        """Number of records of each class."""
+        return bitset.popcount(self._class_masks)
 
-    @cached_property
-    def sizes(self) -> NDArray[np.int32]:
-        """How many items hold for each record."""
-        sizes = np.zeros(self.n_records, np.int32)
-        for row in self.rows:
-            sizes += bitset.unpack(row, self.n_records)
-        return sizes
+    # Counts
 
-    @cached_property
-    def kinds(self) -> Integers:
-        """A number for each record, the same for records with the same items."""
-        octets = np.empty((self.n_records, -(-self.n_items // 8)), np.uint8)
-        step = 64 * 256  # records unpacked at a time
-        for begin in range(0, self.n_records, step):
-            end = min(begin + step, self.n_records)
-            words = np.ascontiguousarray(self.rows[:, begin // 64 : bitset.n_words(end)])
-            octets[begin:end] = np.packbits(bitset.unpack(words, end - begin).T, axis=1)
-        whole = octets.view(np.dtype((np.void, octets.shape[1]))).reshape(-1)
-        return np.unique(whole, return_inverse=True)[1].reshape(-1)
+    def class_counts_of(self, bodies: Lists, within: LocalCover | None = None) -> Integers:
+        """Count the records of each class under each body, all or those within a cover."""
+        masks = self._class_masks if within is None else self._class_masks & within.words
+        return bitset.count(self._rows, bodies, masks, self._n_threads)
 
-    @cached_property
-    def everything(self) -> Words:
-        """A cover with all records."""
-        return np.bitwise_or.reduce(self.class_masks, axis=0)
+    def class_counts(self, cover: LocalCover) -> Integers:
+        """Count the records of each class in a cover."""
+        return bitset.popcount(self._class_masks & cover.words)
 
-    @property
-    def nothing(self) -> Words:
-        """A cover without any record."""
-        return np.zeros(self.rows.shape[1], np.uint64)
+    def shared(self, bodies: Lists, covers: Sequence[LocalCover]) -> Integers:
+        """Count the records under each body that lie in each cover."""
+        masks = np.array([cover.words for cover in covers]).reshape(len(covers), self._rows.shape[1])
+        return bitset.count(self._rows, bodies, masks, self._n_threads)
 
-    def class_counts_of(self, bodies: Lists) -> Integers:
-        """Count the records of each class under each body."""
-        return bitset.count(self.rows, bodies, self.class_masks, self.n_threads)
+    def sizes_within(self, covers: Sequence[LocalCover], within: LocalCover) -> Integers:
+        """Count the records of each cover that lie within another one."""
+        return np.array([bitset.popcount(cover.words & within.words) for cover in covers], np.int64)
 
-    def shared(self, bodies: Lists, covers: Words) -> Integers:
-        """Count the records under each body that lie in each of the given covers."""
-        return bitset.count(self.rows, bodies, covers, self.n_threads)
-
-    def cover(self, body: NDArray[np.int32]) -> Words:
-        """Return which records a body covers, as a bit row; an empty body covers all."""
-        return bitset.conjunction(self.rows, body) if body.size else self.everything
-
-    def extended(self, bodies: Sequence[tuple[int, ...]], marked: Words) -> Integers:
-        """Count the records of each body where each item holds, by class and, last, the marked ones.
-
-        Returns an array (n_classes + 1, n_bodies, n_items + 1), whose last entries are of the bodies themselves.
-        """
+    def extended(self, bodies: Sequence[Body], marked: LocalCover) -> Integers:
+        """Count the records of each body with each item added, by class and, last, those that are marked."""
         by_class = self._by_class
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
-        out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self.n_threads)
+        out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
         whole = np.array([0, by_class.n_words])
         covers &= by_class.arranged_marks(marked)
-        out[-1] = bitset.count_segments(by_class.rows, covers, whole, self.n_threads)[0] if covers.any() else 0
+        out[-1] = bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0] if covers.any() else 0
         return out
 
     @cached_property
     def _by_class(self) -> _ByClass:
-        return _ByClass(self.rows, self.y, self.class_totals)
+        return _ByClass(self._rows, self._y, self.class_totals)
 
-    def class_counts(self, cover: Words) -> Integers:
-        """Count the records of each class in a cover."""
-        return bitset.popcount(self.class_masks & cover)
+    def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
+        """Return an integer for each body that is the same for bodies that cover the same records."""
+        return np.array([self.fingerprint(self.cover(body)) for body in bodies.tuples()], np.uint64)
 
-    def flags(self, cover: Words) -> Flags:
-        """Return a cover as one truth value per record."""
-        return bitset.unpack(cover, self.n_records)
+    def fingerprint(self, cover: LocalCover) -> int:
+        """Return an integer that is the same for covers of the same records."""
+        return bitset.checksum(cover.words, self._first_word)
 
-    def items_of(self, records: Integers) -> Lists:
-        """List the items that hold for each of the records."""
-        return bitset.members_of(self.rows, records, self.sizes[records])
+    # Covers
 
-    def contained(self, bodies: Lists, records: Integers) -> Flags:
-        """Tell whether the j-th body covers the j-th record."""
-        return bitset.all_set(self.rows, bodies, records)
+    @cached_property
+    def everything(self) -> LocalCover:
+        """All records."""
+        return LocalCover(np.bitwise_or.reduce(self._class_masks, axis=0))
+
+    @cached_property
+    def nothing(self) -> LocalCover:
+        """No record."""
+        return LocalCover(np.zeros(self._rows.shape[1], np.uint64))
+
+    def cover(self, body: Body) -> LocalCover:
+        """Return the records that a body covers."""
+        return LocalCover(bitset.conjunction(self._rows, np.array(body, np.int32))) if body else self.everything
+
+    def of_class(self, label: int) -> LocalCover:
+        """Return the records of a class."""
+        return LocalCover(self._class_masks[label])
+
+    def given_cover(self, number: int) -> LocalCover:
+        """Return the records that a given rule covers."""
+        if self._given is None:
+            raise IndexError(f"there are no given rules, asked for number {number}")
+        return LocalCover(self._given[number])
+
+    def union(self, one: LocalCover, other: LocalCover) -> LocalCover:
+        """Return the records that lie in either cover."""
+        return LocalCover(one.words | other.words)
+
+    def intersection(self, one: LocalCover, other: LocalCover) -> LocalCover:
+        """Return the records that lie in both covers."""
+        return LocalCover(one.words & other.words)
+
+    def difference(self, one: LocalCover, other: LocalCover) -> LocalCover:
+        """Return the records of the first cover that do not lie in the second."""
+        return LocalCover(one.words & ~other.words)
+
+    def levels(
+        self, covers: Sequence[LocalCover], points: Sequence[int], wanted: Sequence[int] | None = None
+    ) -> Mapping[int, LocalCover]:
+        """Group the records by the sum of the points of the covers that each record lies in."""
+        sums = np.zeros(self.n_records, np.int32)
+        for cover, worth in zip(covers, points, strict=True):
+            flags = bitset.unpack(cover.words, self.n_records)
+            sums += flags if worth == 1 else worth * flags.astype(np.int32)
+        found = np.unique(sums).tolist() if wanted is None else sorted(wanted)
+        return {level: LocalCover(bitset.pack(sums == level)) for level in found}
+
+    # Records that are drawn by count
+
+    def _positions(self, cover: LocalCover, ks: Integers) -> Integers:
+        """Return the position of the k-th record of a cover, for each k."""
+        return bitset.kth_set(cover.words, cover.before, ks)
+
+    def items_at(self, cover: LocalCover, ks: Integers) -> Lists:
+        """List the items of the k-th record of a cover, for each k."""
+        return bitset.members_of(self._rows, self._positions(cover, ks))
+
+    def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
+        """Return the class of the k-th record of a cover, for each k."""
+        return self._y[self._positions(cover, ks)]
+
+    def contain(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
+        """Tell whether the j-th body covers the ``ks[j]``-th record of a cover."""
+        return bitset.all_set(self._rows, bodies, self._positions(cover, ks))
+
+    def contain_all(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
+        """Tell which bodies cover which of the k-th records of a cover."""
+        positions = self._positions(cover, ks)
+        used, which = np.unique(bodies.members, return_inverse=True)
+        holds = np.array([bitset.at(self._rows[item], positions) for item in used]).reshape(used.size, ks.size)
+        out = np.ones((bodies.size, ks.size), np.bool_)
+        for j in range(bodies.size):
+            for place in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
+                out[j] &= holds[place]
+        return out
+
+    def pick(self, cover: LocalCover, ks: Integers) -> LocalCover:
+        """Return the cover of the k-th records of a cover."""
+        flags = np.zeros(self.n_records, np.bool_)
+        flags[self._positions(cover, ks)] = True
+        return LocalCover(bitset.pack(flags))
+
+    def distinct(self, cover: LocalCover, most: int) -> DistinctRecords:
+        """Return the different records of a cover; TooManyRecordsError if there are more than ``most``."""
+        records = np.flatnonzero(bitset.unpack(cover.words, self.n_records))
+        _, first, counts = np.unique(self._group_of_equals[records], return_index=True, return_counts=True)
+        if first.size > most:
+            raise TooManyRecordsError(f"{first.size:,} distinct records, more than {most:,}")
+        items = bitset.members_of(self._rows, records[first])
+        dense = np.zeros((first.size, self.n_items), np.bool_)
+        dense[np.repeat(np.arange(first.size), items.lengths), items.members] = True
+        return DistinctRecords(dense, counts)
+
+    @cached_property
+    def _group_of_equals(self) -> Integers:
+        """A number for each record, the same for records with the same items, ascending as their items are."""
+        octets = np.empty((self.n_records, -(-self.n_items // 8)), np.uint8)
+        for begin in range(0, self.n_records, _BLOCK):
+            end = min(begin + _BLOCK, self.n_records)
+            words = np.ascontiguousarray(self._rows[:, begin // 64 : bitset.n_words(end)])
+            octets[begin:end] = np.packbits(bitset.unpack(words, end - begin).T, axis=1)
+        whole = octets.view(np.dtype((np.void, octets.shape[1]))).reshape(-1)
+        return np.unique(whole, return_inverse=True)[1].reshape(-1)
+
+    # What single methods need
+
+    def restricted(self, cover: LocalCover) -> LocalBackend:
+        """Return a backend of the records of a cover alone; all items stay, some perhaps empty."""
+        records = np.flatnonzero(bitset.unpack(cover.words, self.n_records))
+        rows = [bitset.pack(bitset.unpack(row, self.n_records)[records]) for row in self._rows]
+        packed = np.array(rows, np.uint64).reshape(self.n_items, bitset.n_words(records.size))
+        return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads)
+
+    def claims(self, bodies: Lists, labels: Integers) -> Flags:
+        """Tell which rules, in order, cover an unclaimed record of their own label."""
+        return bitset.claim(self._rows, bodies, self._class_masks, labels, self.everything.words)[0]
 
 
 class _ByClass:
@@ -149,7 +265,7 @@ class _ByClass:
         before = np.cumsum(class_totals) - class_totals
         order = np.argsort(y, kind="stable")
         self._n_records = y.size
-        self._marks: tuple[Words, Words] | None = None
+        self._marks: tuple[LocalCover, Words] | None = None
         self._where = np.empty(y.size, np.int64)  # the new place of each record
         self._where[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
         self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
@@ -161,7 +277,7 @@ class _ByClass:
     def n_words(self) -> int:
         return int(self.starts[-1])
 
-    def covers(self, bodies: Sequence[tuple[int, ...]]) -> Words:
+    def covers(self, bodies: Sequence[Body]) -> Words:
         """Return which records each body covers; bodies of one length are worked on together."""
         out = np.empty((len(bodies), self.n_words), np.uint64)
         by_length: dict[int, list[int]] = {}
@@ -172,10 +288,10 @@ class _ByClass:
             out[places] = np.bitwise_and.reduce(self.rows[items], axis=1)
         return out
 
-    def arranged_marks(self, marked: Words) -> Words:
-        """Return the same of a row that is asked for many times in a row."""
-        if self._marks is None or not np.array_equal(self._marks[0], marked):
-            self._marks = marked.copy(), self.arranged(marked)
+    def arranged_marks(self, marked: LocalCover) -> Words:
+        """Return a cover in the order of the classes; the last one is kept, as it is used many times in a row."""
+        if self._marks is None or self._marks[0] is not marked:
+            self._marks = marked, self.arranged(marked.words)
         return self._marks[1]
 
     def arranged(self, row: Words) -> Words:

@@ -2,47 +2,90 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diverse_rule_sets._input.checks import check_choice, check_number, warn
+from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
 from diverse_rule_sets._util.frames import frame_like
-from diverse_rule_sets.model._rules import RuleSet, firing_groups, with_kinds
+from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
+from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.data._cut_points import Target
+from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.estimators._translation import Items
+from diverse_rule_sets.model._rules import Rule, RuleSet, firing_groups, with_kinds
 
 BINNINGS = ("supervised", "uniform", "quantile")
-CONDITIONS = ("thresholds", "bins")
+
+
+@dataclass(frozen=True)
+class Binning(Check):
+    """One of the words for binning, or a dict of columns to one of them or to edges."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not isinstance(value, Mapping):
+            check_choice(name, value, BINNINGS, ", or a dict of columns")
+            return
+        for column, how in value.items():
+            if not isinstance(how, list | tuple | np.ndarray):
+                check_choice(f"{name}[{column!r}]", how, BINNINGS, ", or a list of edges")
 
 
 class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A scikit-learn classifier whose fitted state is a :class:`RuleSet`.
 
-    A subclass has parameters, checks them, and learns; all else is here. Its parameters ``conditions``, ``binning``,
-    ``n_bins``, ``n_jobs`` and ``verbose`` mean the same everywhere.
+    A subclass has parameters, a table of checks for them, and learns; all else is here. Its parameters ``binning``,
+    ``n_jobs`` and ``verbose`` mean the same everywhere.
     """
 
     rule_set_: RuleSet
     classes_: NDArray[Any]
     n_features_in_: int
 
-    @abstractmethod
+    # What each parameter must be.
+    _parameter_checks: ClassVar[Mapping[str, Check]]
+    # Makes a backend of what the encoder gives; any other one gives the same rules.
+    _make_backend: ClassVar[Callable[..., Backend]] = LocalBackend
+
     def _check_parameters(self) -> None:
-        """Refuse bad parameters by name, before anything is computed."""
+        """Raise an error that names a bad parameter, before anything is computed."""
+        for name, check in self._parameter_checks.items():
+            check(name, getattr(self, name))
 
     def _check_labels(self, labels: list[Any]) -> None:
         """Refuse parameters that do not go with the labels."""
 
     @abstractmethod
-    def _learn(self, table: Table, classes: NDArray[Any], codes: NDArray[np.int64]) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+    ) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
+
+    def _encode(
+        self,
+        table: Table,
+        codes: NDArray[np.int64],
+        class_weights: NDArray[np.float64],
+        cutting: Cutting,
+        given_rules: Sequence[Rule] = (),
+    ) -> Items:
+        """Return the records as items."""
+        encoder = Encoder(cutting, given_rules)
+        encoded = encoder.fit_transform(table, Target(codes, class_weights))
+        n_threads = effective_n_jobs(self.n_jobs)
+        make = type(self)._make_backend
+        return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,24 +93,32 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, on_progress: OnProgress | None = None) -> Self:
         """Learn a rule set.
 
         Parameters
         ----------
         X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
         y : vector of labels of any kind, without missing ones
+        on_progress : function that is called with a :class:`diverse_rule_sets.Progress` now and then during the fit
 
         Returns
         -------
         self. If the fit fails or is interrupted, the estimator is as it was before.
         """
         self._check_parameters()
+        if on_progress is not None and not callable(on_progress):
+            raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
+        listener = listeners(int(self.verbose), on_progress)
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
-        self._check_labels([plain(label) for label in classes])
-        fitted = self._learn(table, classes, codes)
-        fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
+        labels = [plain(label) for label in classes]
+        self._check_labels(labels)
+        fitted = self._learn(table, labels, codes, listener)
+        rule_set = fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
+        if listener is not None:
+            coverage = 1 - sum(rule_set.uncovered_counts) / table.n_records
+            listener(Progress(DONE, len(rule_set), coverage))
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
@@ -148,24 +199,3 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         elif names is not None:
             warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
         return table.renamed([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
-
-    def _check_cutting(self) -> None:
-        """Refuse bad values of the parameters that say how columns become conditions."""
-        check_choice("conditions", self.conditions, CONDITIONS)
-        if self.n_bins is not None:
-            check_number("n_bins", self.n_bins, numbers.Integral, low=2, high=1000)
-        if isinstance(self.binning, Mapping):
-            for name, how in self.binning.items():
-                if not isinstance(how, list | tuple | np.ndarray):
-                    check_choice(f"binning[{name!r}]", how, BINNINGS, ", or a list of edges")
-        else:
-            check_choice("binning", self.binning, BINNINGS, ", or a dict of columns")
-
-    def _check_running(self) -> None:
-        """Refuse bad values of the parameters that say how to run."""
-        level = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_number("verbose", level, numbers.Integral, low=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, numbers.Integral)
-            if self.n_jobs == 0:
-                raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all, or None")

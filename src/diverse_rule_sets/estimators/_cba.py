@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
-from diverse_rule_sets._input.checks import check_number
-from diverse_rule_sets._util.progress import Progress
-from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.estimators._baseline import ItemRule, Items, MiningRival
+from diverse_rule_sets._input.checks import Check, Number
+from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
 from diverse_rule_sets.estimators._mining import Mined
+from diverse_rule_sets.estimators._translation import Items
 
 
 class CBAClassifier(MiningRival):
@@ -90,7 +90,12 @@ class CBAClassifier(MiningRival):
 
     _conflict: ClassVar[str] = "first"
     _lowest: ClassVar[float] = 0.01
-    _most: ClassVar[int] = 100_000_000
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BASELINE_CHECKS,
+        "min_support": Support(),
+        "min_confidence": Number(numbers.Real, low=0, high=1),
+        "max_candidates": Number(numbers.Integral, low=1, high=100_000_000),
+    }
     _paper: ClassVar[dict[str, Any]] = {
         "min_support": 0.1,
         "min_confidence": 0.3,
@@ -125,10 +130,6 @@ class CBAClassifier(MiningRival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("min_confidence", self.min_confidence, numbers.Real, low=0, high=1)
-
     def _enough(self, class_counts: Integers, needed: int) -> Flags:
         return np.asarray((class_counts >= needed).any(axis=1))
 
@@ -136,16 +137,15 @@ class CBAClassifier(MiningRival):
         """Tell which bodies cover records of one class only."""
         return np.asarray((class_counts > 0).sum(axis=1) <= 1)
 
-    def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
+    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
         backend = items.backend
-        mined, needed = self._mined(items, progress)
+        mined, needed = self._mined(items, say)
         bodies, labels = association_rules(mined, backend.class_totals, needed, float(self.min_confidence))
-        progress.say(f"choosing among {labels.size:,} rules")
+        say("choosing", f"among {labels.size:,} rules")
         chosen = covering(backend, mined.bodies.take(bodies), labels)
         most = 0 if backend.n_classes < 2 else self.max_rules
         found = [
-            ItemRule(tuple(mined.bodies.one(bodies[j]).tolist()), int(labels[j]))
-            for j in chosen[: None if most is None else int(most)]
+            (mined.bodies.body(int(bodies[j])), int(labels[j])) for j in chosen[: None if most is None else int(most)]
         ]
         fitted = {
             "min_support_": needed,
@@ -173,15 +173,14 @@ def association_rules(mined: Mined, totals: Integers, needed: int, min_confidenc
     return bodies[order], labels[order]
 
 
-def covering(backend: LocalBackend, bodies: Lists, labels: Integers) -> Integers:
+def covering(backend: Backend, bodies: Lists, labels: Integers) -> Integers:
     """Return the places of the rules that CBA-CB keeps (M1): each right about some record left, up to the best cut."""
-    claimed, _ = bitset.claim(backend.rows, bodies, backend.class_masks, labels, backend.everything)
-    chosen = np.flatnonzero(claimed)
+    chosen = np.flatnonzero(backend.claims(bodies, labels))
     left, wrong, errors = backend.everything, 0, []
     for j in chosen.tolist():
-        cover = backend.cover(bodies.one(j))
-        taken = backend.class_counts(cover & left)
-        left = left & ~cover
+        cover = backend.cover(bodies.body(j))
+        taken = backend.class_counts(backend.intersection(cover, left))
+        left = backend.difference(left, cover)
         wrong += int(taken.sum() - taken[labels[j]])
         rest = backend.class_counts(left)
         errors.append(wrong + int(rest.sum() - rest.max()))

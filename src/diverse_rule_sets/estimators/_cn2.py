@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Flags, Integers, Words
-from diverse_rule_sets._input.checks import check_choice, check_number
-from diverse_rule_sets._util.progress import Progress
-from diverse_rule_sets.estimators._baseline import ItemRule, Items, Rival
+from diverse_rule_sets._bits.bitset import Flags, Integers
+from diverse_rule_sets._input.checks import Check, Choice, Number
+from diverse_rule_sets.data._backend import Cover
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, Rival, Say
+from diverse_rule_sets.estimators._translation import Items
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +94,13 @@ class CN2Classifier(Rival):
     """
 
     _conflict: ClassVar[str] = "counts"
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BASELINE_CHECKS,
+        "evaluation": Choice(("laplace", "entropy")),
+        "beam_width": Number(numbers.Integral, low=1),
+        "min_covered": Number(numbers.Integral, low=1),
+        "significance": Number(numbers.Real, low=0, high=1, open_low=True),
+    }
     _paper: ClassVar[dict[str, Any]] = {
         "evaluation": "laplace",
         "beam_width": 10,
@@ -129,17 +137,10 @@ class CN2Classifier(Rival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("evaluation", self.evaluation, EVALUATIONS)
-        check_number("beam_width", self.beam_width, numbers.Integral, low=1)
-        check_number("min_covered", self.min_covered, numbers.Integral, low=1)
-        check_number("significance", self.significance, numbers.Real, low=0, high=1, open_low=True)
-
-    def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
+    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
         backend = items.backend
         most = backend.n_records if self.max_rules is None else int(self.max_rules)
-        found: list[ItemRule] = []
+        found: list[BodyAndLabel] = []
         search = _Search(
             items,
             EVALUATIONS[self.evaluation],
@@ -154,9 +155,10 @@ class CN2Classifier(Rival):
                 body = search.best_body(label, taken)
                 if body is None:
                     break
-                found.append(ItemRule(body, label))
-                taken = taken | (backend.cover(np.array(body, np.int32)) & backend.class_masks[label])
-                progress.say(f"class {label + 1} of {backend.n_classes}: {len(found)} rules")
+                found.append((body, label))
+                own = backend.intersection(backend.cover(body), backend.of_class(label))
+                taken = backend.union(taken, own)
+                say(f"class {label + 1} of {backend.n_classes}", f"{len(found)} rules")
         return found, {"n_candidates_": search.n_candidates}
 
 
@@ -198,7 +200,7 @@ class _Search:
         max_conditions: int,
     ) -> None:
         self._backend = items.backend
-        self._columns = items.encoding.columns
+        self._columns = items.encoder.columns
         self._evaluation = evaluation
         self._beam_width = beam_width
         self._min_covered = min_covered
@@ -207,7 +209,7 @@ class _Search:
         self._max_conditions = max_conditions
         self.n_candidates = 0
 
-    def best_body(self, label: int, taken: Words) -> tuple[int, ...] | None:
+    def best_body(self, label: int, taken: Cover) -> tuple[int, ...] | None:
         """Return the best body for a class whose records in ``taken`` do not count any more; None if there is none."""
         left = self._backend.class_totals.copy()
         left[label] -= self._backend.class_counts(taken)[label]
@@ -224,7 +226,7 @@ class _Search:
             beam = self._next_beam(beam, level)
         return best
 
-    def _extended(self, beam: list[tuple[int, ...]], label: int, taken: Words, share: float) -> _Level:
+    def _extended(self, beam: list[tuple[int, ...]], label: int, taken: Cover, share: float) -> _Level:
         """Judge every body of the beam with every item added."""
         counts = self._backend.extended(beam, taken)
         counts[label] -= counts[-1]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from diverse_rule_sets._bits.bitset import Flags, Integers
-from diverse_rule_sets._input.checks import check_choice, check_number, generator
-from diverse_rule_sets._util.progress import Progress
-from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.estimators._baseline import ItemRule, Items, MiningRival
+from diverse_rule_sets._input.checks import Check, Choice, Number, check_choice, check_number, generator
+from diverse_rule_sets.data._backend import Backend, Cover
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
 from diverse_rule_sets.estimators._ids_objective import N_TERMS, Chosen, Floats, Pool
+from diverse_rule_sets.estimators._translation import Items
 
 # What the coordinate search tries for each weight, and where it begins: as in the experiments of "Diverse Rule Sets".
 _GRID = (1.0, 10.0, 100.0, 500.0, 1000.0)
@@ -23,7 +24,21 @@ _VALIDATION_SHARE = 0.2
 _DRAWN, _MOST_DRAWN = 10, 200
 _DELTA = 1 / 3
 
-Say = Callable[[str], None]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class TermWeights(Check):
+    """``"tuned"``, or a number for each term of the objective."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            check_choice(name, value, ("tuned",), f", or {N_TERMS} numbers")
+            return
+        if not isinstance(value, list | tuple | np.ndarray) or len(value) != N_TERMS:
+            raise ValueError(f"{name} must be 'tuned' or {N_TERMS} numbers, got {value!r}")
+        for place, weight in enumerate(value):
+            check_number(f"{name}[{place}]", weight, numbers.Real, low=0, high=1e9)
 
 
 class IDSClassifier(MiningRival):
@@ -128,7 +143,15 @@ class IDSClassifier(MiningRival):
 
     _conflict: ClassVar[str] = "f1"
     _lowest: ClassVar[float] = 0.05
-    _most: ClassVar[int] = 10_000
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BASELINE_CHECKS,
+        "min_support": Support(),
+        "max_candidates": Number(numbers.Integral, low=1, high=10_000),
+        "search": Choice(("deterministic", "smooth")),
+        "step": Choice(("best", "first")),
+        "epsilon": Number(numbers.Real, low=0, high=1e9, open_low=True),
+        "weights": TermWeights(),
+    }
     _paper: ClassVar[dict[str, Any]] = {
         "weights": "tuned",
         "step": "first",
@@ -171,31 +194,18 @@ class IDSClassifier(MiningRival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("search", self.search, ("deterministic", "smooth"))
-        check_choice("step", self.step, ("best", "first"))
-        check_number("epsilon", self.epsilon, numbers.Real, low=0, high=1e9, open_low=True)
-        if isinstance(self.weights, str):
-            check_choice("weights", self.weights, ("tuned",), f", or {N_TERMS} numbers")
-            return
-        if not isinstance(self.weights, list | tuple | np.ndarray) or len(self.weights) != N_TERMS:
-            raise ValueError(f"weights must be 'tuned' or {N_TERMS} numbers, got {self.weights!r}")
-        for place, weight in enumerate(self.weights):
-            check_number(f"weights[{place}]", weight, numbers.Real, low=0, high=1e9)
-
     def _enough(self, class_counts: Integers, needed: int) -> Flags:
         return np.asarray(class_counts.sum(axis=1) >= needed)
 
-    def _find(self, items: Items, progress: Progress) -> tuple[list[ItemRule], dict[str, Any]]:
-        backend, columns = items.backend, items.encoding.columns
+    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
+        backend, columns = items.backend, items.encoder.columns
         rng = generator(self.random_state)
-        mined, needed = self._mined(items, progress)
+        mined, needed = self._mined(items, say)
         bodies = mined.bodies
         lengths = np.array([np.unique(columns[list(body)]).size for body in bodies.tuples()], np.int64)
         pool = Pool(backend, bodies, lengths)
-        weights = self._weights(pool, rng, progress)
-        choice = self._searched(pool, weights, rng, lambda words: progress.say(f"search: {words}"))
+        weights = self._weights(pool, rng, say)
+        choice = self._searched(pool, weights, rng, lambda words: say("search", words))
         terms = pool.terms(choice)
         fitted = {
             "weights_": weights,
@@ -206,26 +216,27 @@ class IDSClassifier(MiningRival):
         }
         return by_f1(pool, choice)[: None if self.max_rules is None else int(self.max_rules)], fitted
 
-    def _searched(self, pool: Pool, weights: Floats, rng: np.random.Generator, say: Say) -> Flags:
+    def _searched(self, pool: Pool, weights: Floats, rng: np.random.Generator, tell: Tell) -> Flags:
         if not pool.n_candidates or pool.shape[1] < 2:
             return np.zeros(pool.shape, np.bool_)
         if self.search == "smooth":
-            return smooth_search(pool, weights, rng, say)
-        return deterministic_search(pool, weights, float(self.epsilon), self.step == "first", say)
+            return smooth_search(pool, weights, rng, tell)
+        return deterministic_search(pool, weights, float(self.epsilon), self.step == "first", tell)
 
-    def _weights(self, pool: Pool, rng: np.random.Generator, progress: Progress) -> Floats:
+    def _weights(self, pool: Pool, rng: np.random.Generator, say: Say) -> Floats:
         """Return the weights given, or find them by coordinate search on records set aside."""
         if not isinstance(self.weights, str):
             return np.array(self.weights, np.float64)
         weights = np.full(N_TERMS, _BEGIN)
-        aside = set_aside(pool.backend.y, rng)
-        part = pool.backend.taken(np.flatnonzero(~aside))
-        held_out = pool.backend.taken(np.flatnonzero(aside)) if aside.any() else part
+        backend = pool.backend
+        aside = set_aside(backend, rng)
+        part = backend.restricted(backend.difference(backend.everything, aside))
+        held_out = backend.restricted(aside) if backend.class_counts(aside).any() else part
         small = Pool(part, pool.bodies, pool.lengths)
         for term in range(N_TERMS):
             scores = []
             for step, value in enumerate(_GRID):
-                progress.say(f"tuning: search {term * len(_GRID) + step + 1} of {N_TERMS * len(_GRID)}")
+                say("tuning", f"search {term * len(_GRID) + step + 1} of {N_TERMS * len(_GRID)}")
                 weights[term] = value
                 choice = self._searched(small, weights, rng, lambda _: None)
                 scores.append(_balanced_accuracy(by_f1(small, choice), part, held_out))
@@ -234,7 +245,7 @@ class IDSClassifier(MiningRival):
 
 
 def deterministic_search(
-    pool: Pool, weights: Floats, epsilon: float, first: bool = False, say: Say = lambda _: None
+    pool: Pool, weights: Floats, epsilon: float, first: bool = False, tell: Tell = lambda _: None
 ) -> Flags:
     """Begin with the best candidate; add one, or else drop one, while that gains enough; or else all others.
 
@@ -244,7 +255,7 @@ def deterministic_search(
     _flip(chosen, int(np.argmax(chosen.gains())))
     value = pool.value(chosen.choice, weights)
     while True:
-        say(f"{int(chosen.choice.sum())} rules")
+        tell(f"{int(chosen.choice.sum())} rules")
         gains = chosen.gains()
         least = epsilon / pool.n_candidates**2 * value
         for change in (np.where(chosen.choice, -np.inf, gains), np.where(chosen.choice, -gains, -np.inf)):
@@ -259,7 +270,7 @@ def deterministic_search(
     return chosen.choice if value >= pool.value(others, weights) else others
 
 
-def smooth_search(pool: Pool, weights: Floats, rng: np.random.Generator, say: Say = lambda _: None) -> Flags:
+def smooth_search(pool: Pool, weights: Floats, rng: np.random.Generator, tell: Tell = lambda _: None) -> Flags:
     """Search among random sets that lean towards a choice; return the better of two sets drawn at the end.
 
     A candidate enters or leaves when its mean gain is beyond the threshold by two standard errors of the estimate, and
@@ -268,7 +279,7 @@ def smooth_search(pool: Pool, weights: Floats, rng: np.random.Generator, say: Sa
     least = pool.value(rng.random(pool.shape) < 0.5, weights) / pool.n_candidates**2
     choice = np.zeros(pool.shape, np.bool_)
     for _ in range(2 * pool.n_candidates):
-        say(f"leaning towards {int(choice.sum())} rules")
+        tell(f"leaning towards {int(choice.sum())} rules")
         mean, error = mean_gains(pool, weights, choice, least, rng)
         sure = np.where(choice, -mean, mean) - 2 * error
         for change in (np.where(choice, -np.inf, sure), np.where(choice, sure, -np.inf)):
@@ -310,34 +321,36 @@ def _flip(chosen: Chosen, place: int) -> None:
     chosen.flip(*divmod(place, chosen.choice.shape[1]))
 
 
-def by_f1(pool: Pool, choice: Flags) -> list[ItemRule]:
+def by_f1(pool: Pool, choice: Flags) -> list[BodyAndLabel]:
     """Return the chosen rules, the highest F1 score first; of equals the one that covers more, then the earlier."""
     bodies, labels = np.nonzero(choice)
     hits = pool.correct[bodies, labels]
     covered = pool.correct[bodies].sum(axis=1)
     score = 2 * hits / np.maximum(covered + pool.backend.class_totals[labels], 1)
     order = np.lexsort((np.arange(bodies.size), -covered, -score))
-    return [ItemRule(tuple(pool.bodies.one(int(bodies[j])).tolist()), int(labels[j])) for j in order]
+    return [(pool.bodies.body(int(bodies[j])), int(labels[j])) for j in order.tolist()]
 
 
-def set_aside(y: Integers, rng: np.random.Generator) -> Flags:
-    """Flag a fifth of each class; of a class of a single record none."""
-    flags = np.zeros(y.size, np.bool_)
-    for label in range(int(y.max(initial=-1)) + 1):
-        records = rng.permutation(np.flatnonzero(y == label))
-        flags[records[: round(records.size * _VALIDATION_SHARE) or int(records.size > 1)]] = True
-    return flags
+def set_aside(backend: Backend, rng: np.random.Generator) -> Cover:
+    """Draw a fifth of the records of each class; of a class of a single record none."""
+    aside = backend.nothing
+    for label, n in enumerate(backend.class_totals.tolist()):
+        drawn = rng.permutation(n)[: round(n * _VALIDATION_SHARE) or int(n > 1)]
+        aside = backend.union(aside, backend.pick(backend.of_class(label), drawn))
+    return aside
 
 
-def _balanced_accuracy(rules: list[ItemRule], part: LocalBackend, held_out: LocalBackend) -> float:
-    """Let the first rule that covers a record speak, else the commonest class of what all rules leave in ``part``."""
-    left, answers = part.everything, np.full(held_out.n_records, -1)
+def _balanced_accuracy(rules: list[BodyAndLabel], part: Backend, held_out: Backend) -> float:
+    """Let the first covering rule decide, else the commonest class of what all rules leave in ``part``."""
+    left_in_part, left = part.everything, held_out.everything
+    right = np.zeros(held_out.n_classes, np.int64)
     for body, label in rules:
-        items = np.array(body, np.int32)
-        answers[held_out.flags(held_out.cover(items)) & (answers < 0)] = label
-        left = left & ~part.cover(items)
-    rest = part.class_counts(left)
-    answers[answers < 0] = int(np.argmax(rest if rest.any() else part.class_totals))
-    right = np.bincount(held_out.y[answers == held_out.y], minlength=held_out.n_classes)
+        cover = held_out.cover(body)
+        right[label] += held_out.class_counts(held_out.intersection(cover, left))[label]
+        left = held_out.difference(left, cover)
+        left_in_part = part.difference(left_in_part, part.cover(body))
+    rest = part.class_counts(left_in_part)
+    default = int(np.argmax(rest if rest.any() else part.class_totals))
+    right[default] += held_out.class_counts(left)[default]
     present = held_out.class_totals > 0
     return float((right[present] / held_out.class_totals[present]).mean())

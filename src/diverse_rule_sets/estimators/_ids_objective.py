@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Cover
 
 Floats = NDArray[np.float64]
 N_TERMS = 7
@@ -31,16 +30,12 @@ class Pool:
     lengths : conditions of each body
     """
 
-    def __init__(self, backend: LocalBackend, bodies: Lists, lengths: Integers) -> None:
+    def __init__(self, backend: Backend, bodies: Lists, lengths: Integers) -> None:
         self.backend = backend
         self.bodies = bodies
         self.correct = backend.class_counts_of(bodies)
         self.incorrect = self.correct.sum(axis=1, keepdims=True) - self.correct
         self.lengths = lengths
-        self.covers: Words = np.empty((bodies.size, backend.rows.shape[1]), np.uint64)
-        for place in range(bodies.size):
-            self.covers[place] = backend.cover(bodies.one(place))
-        self.singles = Lists(np.arange(bodies.size + 1), np.arange(bodies.size, dtype=np.int32))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,12 +48,21 @@ class Pool:
         return self.correct.size
 
     @cached_property
+    def covers(self) -> list[Cover]:
+        """What each body covers."""
+        return [self.backend.cover(body) for body in self.bodies.tuples()]
+
+    def correct_cover(self, body: int, label: int) -> Cover:
+        """Return the records that a candidate covers and whose class it names."""
+        return self.backend.intersection(self.covers[body], self.backend.of_class(label))
+
+    @cached_property
     def overlaps(self) -> Floats:
         """Records that each two bodies share: whole numbers, as floats because products of those are fast."""
         shared = np.empty((self.shape[0], self.shape[0]))
         for begin in range(0, self.shape[0], _BLOCK):
-            block = self.covers[begin : begin + _BLOCK]
-            shared[:, begin : begin + _BLOCK] = bitset.count(self.covers, self.singles, block, self.backend.n_threads)
+            block = [self.covers[body] for body in range(begin, min(begin + _BLOCK, self.shape[0]))]
+            shared[:, begin : begin + _BLOCK] = self.backend.shared(self.bodies, block)
         return shared
 
     def terms(self, choice: Flags) -> Floats:
@@ -77,7 +81,7 @@ class Pool:
                 n * size**2 - different,
                 choice.any(axis=0).sum(),
                 n * size - self.incorrect[choice].sum(),
-                (self.times(choice) > 0).sum(),
+                n - self.backend.class_counts(self.at_most_once(choice)[0]).sum(),
             ],
             np.float64,
         )
@@ -86,20 +90,15 @@ class Pool:
         """Return the weighted sum of the terms."""
         return float(self.terms(choice) @ weights)
 
-    def times(self, choice: Flags) -> Integers:
-        """Count for each record the chosen candidates that cover it and name its class."""
-        times = np.zeros(self.backend.n_records, np.int64)
-        for label in range(self.shape[1]):
-            bodies = np.flatnonzero(choice[:, label])
-            for begin in range(0, bodies.size, _BLOCK):
-                covers = self.covers[bodies[begin : begin + _BLOCK]] & self.backend.class_masks[label]
-                times += bitset.unpack(covers, self.backend.n_records).sum(axis=0)
-        return times
+    def at_most_once(self, choice: Flags) -> tuple[Cover, Cover]:
+        """Return the records that no chosen candidate covers and names the class of, and those that just one does."""
+        covers = [self.correct_cover(body, label) for body, label in np.argwhere(choice).tolist()]
+        levels = self.backend.levels(covers, [1] * len(covers), wanted=(0, 1))
+        return levels[0], levels[1]
 
-    def rightly(self, among: Flags) -> Integers:
-        """Count for each candidate the records among those flagged that it covers and whose class it names."""
-        masks = self.backend.class_masks & bitset.pack(among)
-        return bitset.count(self.covers, self.singles, masks, self.backend.n_threads)
+    def rightly(self, among: Cover) -> Integers:
+        """Count for each candidate the records of a cover that it covers and whose class it names."""
+        return self.backend.class_counts_of(self.bodies, among)
 
 
 class Chosen:
@@ -117,8 +116,8 @@ class Chosen:
         self._weights = weights
         self.choice = choice.copy()
         self._overlap = pool.overlaps @ choice.astype(np.float64)  # of each body with the chosen ones of each class
-        self._times = pool.times(choice)
-        self._never = pool.rightly(self._times == 0)
+        self._none, self._one = pool.at_most_once(choice)  # records by how many chosen candidates are right about them
+        self._never = pool.rightly(self._none)
 
     def gains(self) -> Floats:
         """Return what each candidate adds to the value of the choice without it: the marginal of each."""
@@ -127,7 +126,7 @@ class Chosen:
         same = self._overlap - own
         different = self._overlap.sum(axis=1, keepdims=True) - self._overlap
         absent = choice.sum(axis=0) - choice == 0
-        covered = np.where(choice, pool.rightly(self._times == 1), self._never) if choice.any() else self._never
+        covered = np.where(choice, pool.rightly(self._one), self._never) if choice.any() else self._never
         return np.asarray(
             w[4] * absent
             + w[6] * covered
@@ -143,6 +142,12 @@ class Chosen:
         sign = -1 if self.choice[body, label] else 1
         self.choice[body, label] = sign > 0
         self._overlap[:, label] += sign * self._pool.overlaps[body]
-        covered = self._pool.covers[body] & self._pool.backend.class_masks[label]
-        self._times += sign * bitset.unpack(covered, self._times.size)
-        self._never = self._pool.rightly(self._times == 0)
+        backend = self._pool.backend
+        if sign > 0:
+            own = self._pool.correct_cover(body, label)
+            fresh = backend.intersection(self._none, own)
+            self._one = backend.union(backend.difference(self._one, own), fresh)
+            self._none = backend.difference(self._none, own)
+        else:
+            self._none, self._one = self._pool.at_most_once(self.choice)
+        self._never = self._pool.rightly(self._none)

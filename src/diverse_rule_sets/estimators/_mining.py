@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.data._backend import Backend
 
 # Bodies that are counted in one go.
 _BLOCK = 1 << 17
@@ -69,7 +69,7 @@ class Mining(NamedTuple):
 
 
 def frequent_bodies(
-    backend: LocalBackend, columns: Integers, mining: Mining, report: Callable[[str], None] = lambda _: None
+    backend: Backend, columns: Integers, mining: Mining, report: Callable[[str], None] = lambda _: None
 ) -> Mined:
     """List the bodies that cover enough records, level by level (Apriori, on bits).
 
@@ -112,7 +112,7 @@ def frequent_bodies(
         levels.append(_Level(*(np.concatenate(parts) for parts in zip(*found, strict=True))))
 
 
-def _singles(backend: LocalBackend, enough: Tell) -> _Level:
+def _singles(backend: Backend, enough: Tell) -> _Level:
     """Return the bodies of one item."""
     items = np.arange(backend.n_items, dtype=np.int32)[:, None]
     counts = backend.class_counts_of(_lists(items))
@@ -156,7 +156,7 @@ def _ends(begins: Flags) -> Integers:
     return np.asarray(ends[np.cumsum(begins) - 1])
 
 
-def _joined(backend: LocalBackend, columns: Integers, level: _Level, first: Integers, second: Integers) -> _Level:
+def _joined(backend: Backend, columns: Integers, level: _Level, first: Integers, second: Integers) -> _Level:
     """Join pairs of bodies to bodies of one item more."""
     added = level.items[second, -1]
     widths = level.widths[first] + (columns[level.items[first, -1]] != columns[added])

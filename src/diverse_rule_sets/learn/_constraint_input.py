@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Flags, pack
+from diverse_rule_sets._bits.bitset import Flags
 from diverse_rule_sets._input.checks import check_choice, warn
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
-from diverse_rule_sets.data._encoder import Encoding
+from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Given, Steering
-from diverse_rule_sets.model._conditions import Condition, Interval
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule
 
 # Which bound a direction leaves out.
 _LEFT_OUT = {"increasing": "high", "decreasing": "low"}
+_OPERATORS = {"low": ">", "high": "<"}
 _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
 
 
@@ -171,37 +173,31 @@ def _ways(name: Hashable, ways: str | Mapping[Any, str], table: Table, labels: l
     return {0: _OPPOSITE[ways], 1: ways} if len(labels) == 2 else {}
 
 
-def steering_of(wishes: Wishes, table: Table, encoding: Encoding, labels: Sequence[Any]) -> Steering:
+def steering_of(wishes: Wishes, encoder: Encoder, backend: Backend, labels: Sequence[Any]) -> Steering:
     """Say in items what was asked."""
-    number = {
+    number_of = {
         condition.column: int(column)
-        for condition, column in zip(encoding.conditions, encoding.columns.tolist(), strict=True)
+        for condition, column in zip(encoder.conditions, encoder.columns.tolist(), strict=True)
     }
-    banned = np.zeros((len(labels), len(encoding.conditions)), np.bool_)
-    for item, condition in enumerate(encoding.conditions):
+    banned = np.zeros((len(labels), len(encoder.conditions)), np.bool_)
+    for item, condition in enumerate(encoder.conditions):
         for label, way in wishes.monotone.get(condition.column, {}).items():
             banned[label, item] = _has_bound(condition, _LEFT_OUT[way])
-    mute = [name for name in wishes.required if name not in number]
+    mute = [name for name in wishes.required if name not in number_of]
     if mute:
         warn(f"required names {_listed(mute)}, of which no condition tells records apart; no rule can be learnt")
         banned[:] = True
-    required = tuple(number[name] for name in wishes.required if name in number)
-    given = tuple(_measured(rule, table, labels) for rule in wishes.given)
-    return Steering(given, encoding.columns, required, _unless_empty(banned))
+    required = tuple(number_of[name] for name in wishes.required if name in number_of)
+    given = tuple(
+        Given(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
+        for number, rule in enumerate(wishes.given)
+    )
+    return Steering(given, encoder.columns, required, _unless_empty(banned))
 
 
 def _has_bound(condition: Condition, side: str) -> bool:
-    return isinstance(condition, Interval) and getattr(condition, side) is not None
+    return any(test.startswith(_OPERATORS[side]) for test, _ in condition.comparisons)
 
 
 def _unless_empty(banned: Flags) -> Flags | None:
     return banned if banned.any() else None
-
-
-def _measured(rule: Rule, table: Table, labels: Sequence[Any]) -> Given:
-    """Ask once which records a given rule covers."""
-    try:
-        covered = rule.covers(table)
-    except ValueError as error:
-        raise ValueError(f"given_rules has the rule {rule}: {error}") from None
-    return Given(list(labels).index(rule.label), pack(covered), len(rule.conditions))

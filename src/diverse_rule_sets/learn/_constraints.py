@@ -14,16 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Flags, Integers, Words
-
-Body = tuple[int, ...]
+from diverse_rule_sets._bits.bitset import Flags, Integers
+from diverse_rule_sets.data._backend import Body, Cover
 
 
 class Given(NamedTuple):
     """A rule that stands before the search begins."""
 
     label: int
-    cover: Words
+    cover: Cover
     n_conditions: int
 
 

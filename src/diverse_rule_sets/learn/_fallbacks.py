@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn._constraints import FREE, Body, Steering
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._constraints import FREE, Steering
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Scale
 
@@ -41,11 +41,11 @@ class Backup(NamedTuple):
 
 
 def find_backups(
-    backend: LocalBackend,
+    backend: Backend,
     columns: Integers,
     scale: Scale,
     bodies: list[Body],
-    covered: Words,
+    covered: Cover,
     limits: Limits,
     max_backups: int,
     steering: Steering = FREE,
@@ -63,14 +63,15 @@ def find_backups(
     max_backups : the most to return
     steering : what was asked of rules, and so of backups
     """
-    uncovered = backend.everything & ~covered
-    if max_backups == 0 or not uncovered.any():
+    uncovered = backend.difference(backend.everything, covered)
+    left = backend.class_counts(uncovered)
+    if max_backups == 0 or not left.any():
         return []
     offers = _shortened(bodies, columns, steering.required)
     if not offers:
         return []
     found = list(offers)
-    class_counts = backend.shared(Lists.of(found), backend.class_masks & uncovered)
+    class_counts = backend.class_counts_of(Lists.of(found), uncovered)
     shares = scale.shares(class_counts)
     reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
     if not steering.is_free:
@@ -78,7 +79,7 @@ def find_backups(
         reached = np.array([j for j in reached.tolist() if steering.allows(found[j], labels[j])], np.int64)
     dropped = np.array([offers[body] for body in found])
     order = reached[np.lexsort((reached, -shares[reached].max(axis=1), dropped[reached]))][:_MAX_OFFERS]
-    rest = scale.shares(backend.class_counts(uncovered))
+    rest = scale.shares(left)
     kept = order[
         _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
     ]
@@ -107,23 +108,21 @@ def _shortened(bodies: list[Body], columns: Integers, required: tuple[int, ...] 
 
 
 def _thinned(
-    backend: LocalBackend,
+    backend: Backend,
     bodies: list[Body],
     shares: Floats,
     rest: Floats,
     scale: Scale,
-    uncovered: Words,
+    uncovered: Cover,
     max_backups: int,
 ) -> Integers:
     """Return which of the ordered bodies to keep, ascending."""
-    records = np.flatnonzero(backend.flags(uncovered))
-    step = -(-records.size // _MAX_RECORDS)
-    scaled = records.size / records[::step].size
-    records = records[::step]
+    n_records = int(backend.class_counts(uncovered).sum())
+    records = np.arange(0, n_records, -(-n_records // _MAX_RECORDS))
+    scaled = n_records / records.size
     holds = np.ones((len(bodies) + 1, records.size), np.bool_)  # the last one, the default, always holds
-    for j, body in enumerate(bodies):
-        holds[j] = backend.flags(backend.cover(np.array(body, np.int32)))[records]
-    labels = backend.y[records]
+    holds[:-1] = backend.contain_all(Lists.of(bodies), uncovered, records)
+    labels = backend.classes_at(uncovered, records)
     with np.errstate(divide="ignore"):
         losses = -np.log(np.maximum(np.vstack([shares, rest]), 1e-12))[:, labels] * (scale.weights[labels] * scaled)
     alive = np.ones(len(bodies) + 1, np.bool_)
@@ -145,19 +144,19 @@ def _thinned(
 
 
 def _answering(
-    backend: LocalBackend, scale: Scale, bodies: list[Body], uncovered: Words, min_support: int, steering: Steering
+    backend: Backend, scale: Scale, bodies: list[Body], uncovered: Cover, min_support: int, steering: Steering
 ) -> Iterator[Backup]:
     """Give each body the classes of the records that reach it and that it covers.
 
     Left out are those of too few records, and those of whose label nobody may say so.
     """
     for body in bodies:
-        cover = backend.cover(np.array(body, np.int32))
-        class_counts = backend.class_counts(cover & uncovered)
+        cover = backend.cover(body)
+        class_counts = backend.class_counts(backend.intersection(cover, uncovered))
         label = int(np.argmax(scale.shares(class_counts)))
         if class_counts.sum() >= min_support and steering.allows(body, label):
             yield Backup(body, label, class_counts)
-            uncovered = uncovered & ~cover
+            uncovered = backend.difference(uncovered, cover)
 
 
 def _first_two(holds: NDArray[np.bool_]) -> tuple[Integers, Integers]:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers, Words
-from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn._constraints import FREE, Body, Steering
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._constraints import FREE, Steering
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Scale
 
@@ -84,7 +84,7 @@ class Refiner:
 
     def __init__(
         self,
-        backend: LocalBackend,
+        backend: Backend,
         columns: Integers,
         scale: Scale,
         limits: Limits,
@@ -101,7 +101,7 @@ class Refiner:
         self._covered = backend.nothing
         self._known: dict[Body, _Around] = {}
 
-    def turn_to(self, covered: Words) -> None:
+    def turn_to(self, covered: Cover) -> None:
         """Tell which records the rules chosen so far cover."""
         self._covered = covered
         self._known.clear()
@@ -121,12 +121,12 @@ class Refiner:
 
     def shortened(self, body: Body) -> Body:
         """Leave out items without which the body covers the same records and may be, the earlier ones first."""
-        cover = self._backend.cover(np.array(body, np.int32))
         for item in body:
             rest = tuple(other for other in body if other != item)
             if rest and self.steering.complete(rest):
-                same = np.array_equal(self._backend.cover(np.array(rest, np.int32)), cover)
-                body = rest if same else body
+                # The shorter body covers all that the longer one does, so that sizes tell whether it covers more.
+                sizes = self._backend.class_counts_of(Lists.of([body, rest])).sum(axis=1)
+                body = rest if sizes[0] == sizes[1] else body
         return body
 
     def climb(self, starts: Iterable[Body]) -> list[Candidate]:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import FREE, Given, Steering
 from diverse_rule_sets.learn._limits import Limits
@@ -47,7 +47,7 @@ class Settings:
 class Step(NamedTuple):
     """One chosen rule, and what it added to those before it; a given rule has no items, whatever it covers."""
 
-    body: tuple[int, ...]
+    body: Body
     label: int
     class_counts: Integers
     quality: float
@@ -63,7 +63,7 @@ class Found:
     lambda_: float
     objective: float
     pass_: int
-    covered: Words
+    covered: Cover
     n_given: int = 0
 
     @property
@@ -72,11 +72,11 @@ class Found:
         return self.steps[self.n_given :]
 
 
-Report = Callable[[str, int, Words], None]
+Report = Callable[[str, int, Cover], None]
 
 
 def search(
-    backend: LocalBackend,
+    backend: Backend,
     sampler: RejectionSampler,
     columns: Integers,
     settings: Settings,
@@ -135,7 +135,7 @@ class _Best(NamedTuple):
     """The best candidate of a round so far."""
 
     score: float
-    body: NDArray[np.int32]
+    body: Body
     label: int
     quality: float
     distance: float
@@ -144,9 +144,9 @@ class _Best(NamedTuple):
 class Chosen:
     """The rules chosen so far and what they cover."""
 
-    def __init__(self, backend: LocalBackend) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._covers: list[Words] = []
+        self._covers: list[Cover] = []
         self._sizes: list[int] = []
         self.steps: list[Step] = []
         self.n_given = 0
@@ -168,7 +168,7 @@ class Chosen:
         return again
 
     @property
-    def covers(self) -> list[Words]:
+    def covers(self) -> list[Cover]:
         """What each of the rules covers."""
         return self._covers.copy()
 
@@ -186,46 +186,46 @@ class Chosen:
         """Return the distance of each body to each of the rules chosen."""
         if not self._covers:
             return np.zeros((bodies.size, 0))
-        shared = self._backend.shared(bodies, np.array(self._covers))
+        shared = self._backend.shared(bodies, self._covers)
         return jaccard_distance(shared, sizes[:, None], np.array(self._sizes))
 
-    def step(self, body: NDArray[np.int32], label: int, worth: float, distance: float) -> tuple[Step, Words]:
+    def step(self, body: Body, label: int, worth: float, distance: float) -> tuple[Step, Cover]:
         """Return what a rule of some worth and distance would add, and its cover."""
         cover = self._backend.cover(body)
-        return self._step(tuple(body.tolist()), label, cover, worth, distance), cover
+        return self._step(body, label, cover, worth, distance), cover
 
-    def _step(self, body: tuple[int, ...], label: int, cover: Words, worth: float, distance: float) -> Step:
+    def _step(self, body: Body, label: int, cover: Cover, worth: float, distance: float) -> Step:
         class_counts = self._backend.class_counts(cover)
-        new = self._backend.class_counts(cover & ~self.covered)[label]
+        new = self._backend.class_counts(self._backend.difference(cover, self.covered))[label]
         gain = float(new / max(self._backend.class_totals[label], 1))
         return Step(body, label, class_counts, worth, distance, gain)
 
-    def distance_to(self, cover: Words) -> float:
+    def distance_to(self, cover: Cover) -> float:
         """Return the sum of the distances of a cover to those chosen."""
         if not self._covers:
             return 0.0
         size = np.array([self._backend.class_counts(cover).sum()], np.int64)
-        shared = np.array([self._backend.class_counts(cover & other).sum() for other in self._covers])
+        shared = self._backend.sizes_within(self._covers, cover)
         return float(diversify.added_up(jaccard_distance(shared, size, np.array(self._sizes))[None])[0])
 
-    def add(self, step: Step, cover: Words) -> None:
+    def add(self, step: Step, cover: Cover) -> None:
         self.steps.append(step)
         self._covers.append(cover)
         self._sizes.append(int(step.class_counts.sum()))
-        self.covered = self.covered | cover
+        self.covered = self._backend.union(self.covered, cover)
 
     def found(self, lambda_: float, pass_: int, n_rules: int | None = None) -> Found:
         """Return the chosen rules, or the first so many of them, as what a pass found."""
         steps = self.steps[:n_rules]
         covered = self._backend.nothing
         for cover in self._covers[: len(steps)]:
-            covered |= cover
+            covered = self._backend.union(covered, cover)
         qualities = np.array([step.quality for step in steps])
         gains = np.array([step.distance_gain for step in steps])
         return Found(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered, self.n_given)
 
 
-def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
+def _lambda(backend: Backend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
     """Weight of the distances: a number as given, or taken from rules sampled from the whole data."""
     if not isinstance(settings.diversity, str):
         return float(settings.diversity)
@@ -240,7 +240,7 @@ def _lambda(backend: LocalBackend, sampler: RejectionSampler, settings: Settings
 
 
 def _first_pass(
-    backend: LocalBackend,
+    backend: Backend,
     sampler: RejectionSampler,
     columns: Integers,
     settings: Settings,
@@ -270,7 +270,7 @@ def _first_pass(
             found = chosen.best_of(bodies, sizes, qualities, lambda_, score_to_beat)
             if found is not None:
                 worth = float(qualities[found.candidate])
-                best = _Best(found.score, bodies.one(found.candidate), label, worth, found.distance)
+                best = _Best(found.score, bodies.body(found.candidate), label, worth, found.distance)
         if best is None:
             break
         step, cover = chosen.step(best.body, best.label, best.quality, best.distance)
@@ -282,7 +282,7 @@ def _first_pass(
     return chosen.found(lambda_, 1), pool
 
 
-def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, Floats]:
+def _judge(backend: Backend, bodies: Lists, label: int) -> tuple[Integers, Floats]:
     """Return how many records each body covers, and its quality for the label."""
     class_counts = backend.class_counts_of(bodies)
     labels = np.full(bodies.size, label, np.int64)
@@ -290,18 +290,18 @@ def _judge(backend: LocalBackend, bodies: Lists, label: int) -> tuple[Integers, 
 
 
 def _within(
-    limits: Limits, backend: LocalBackend, bodies: Lists, columns: Integers, sizes: Integers, covered: Words
+    limits: Limits, backend: Backend, bodies: Lists, columns: Integers, sizes: Integers, covered: Cover
 ) -> NDArray[np.bool_]:
     """Tell which bodies keep within the limits."""
     if limits.max_conditions is None and limits.max_overlap >= 1 and limits.min_support <= 1:
         return np.ones(bodies.size, np.bool_)
-    shared = backend.shared(bodies, covered[None])[:, 0]
+    shared = backend.shared(bodies, [covered])[:, 0]
     n_conditions = np.array([len(set(columns[list(body)].tolist())) for body in bodies.tuples()], np.int64)
     return limits.allow(n_conditions, sizes, shared)
 
 
 def second_pass(
-    backend: LocalBackend,
+    backend: Backend,
     pool: Candidates,
     lambda_: float,
     k: int,
@@ -313,25 +313,25 @@ def second_pass(
     bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
     pool.bodies.clear()  # millions where there are many classes: not to be held twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
-    covers: dict[int, Words] = {}
-    covered = chosen.covered.copy()
+    covers: dict[int, Cover] = {}
+    covered = chosen.covered
     before = diversify.added_up(chosen.distances(bodies, sizes)) if chosen.steps else None
 
     def distances(candidates: Integers, others: list[int]) -> Floats:
-        shared = backend.shared(bodies.take(candidates), np.array([covers[j] for j in others]))
+        shared = backend.shared(bodies.take(candidates), [covers[j] for j in others])
         return jaccard_distance(shared, sizes[candidates][:, None], sizes[others])
 
     def on_choice(candidate: int) -> Integers:
-        body = bodies.one(candidate)
-        covers[candidate] = backend.cover(body)
-        np.bitwise_or(covered, covers[candidate], out=covered)
+        nonlocal covered
+        covers[candidate] = backend.cover(bodies.body(candidate))
+        covered = backend.union(covered, covers[candidate])
         report("second pass", chosen.n_given + len(covers), covered)
         if limits.max_overlap < 1:  # what shares too much now will not share less later
-            return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared(bodies, covered[None])[:, 0]))
+            return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared(bodies, [covered])[:, 0]))
         alike = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
-        return alike[bodies.equal_to(body, alike)]
+        return alike[bodies.equal_to(bodies.one(candidate), alike)]
 
     choice = diversify.greedy(qualities, lambda_, k, distances, on_choice, before)
     for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
-        chosen.add(*chosen.step(bodies.one(j), int(labels[j]), float(qualities[j]), distance))
+        chosen.add(*chosen.step(bodies.body(j), int(labels[j]), float(qualities[j]), distance))
     return chosen.found(lambda_, 2)

@@ -8,17 +8,16 @@ parts are disjoint, so the sum of distances grows, and it is made only if the pa
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
-from diverse_rule_sets.learn._constraints import Body, Given
+from diverse_rule_sets.learn._constraints import Given
 from diverse_rule_sets.learn._local_search import Candidate, Refiner
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._paper_search import (
@@ -51,7 +50,7 @@ class Trace(NamedTuple):
 
 
 def first_pass(
-    backend: LocalBackend,
+    backend: Backend,
     sampler: RejectionSampler,
     refiner: Refiner,
     settings: Settings,
@@ -93,7 +92,7 @@ def first_pass(
 
 
 def finished(
-    backend: LocalBackend,
+    backend: Backend,
     refiner: Refiner,
     trace: Trace,
     settings: Settings,
@@ -131,7 +130,7 @@ def _worth_of_given(refiner: Refiner, class_counts: Integers, rule: Given) -> fl
 
 
 def _drawn(
-    sampler: RejectionSampler, refiner: Refiner, n_classes: int, n: int, covered: Words, rng: np.random.Generator
+    sampler: RejectionSampler, refiner: Refiner, n_classes: int, n: int, covered: Cover, rng: np.random.Generator
 ) -> list[Body]:
     """Draw about n bodies on new ground: as many for every class, or one for each of n classes."""
     each = max(1, round(n / n_classes))
@@ -161,8 +160,7 @@ def _choose(pool: _Pool, chosen: Chosen, lambda_: float, refiner: Refiner) -> bo
     """Add the best candidate that keeps within the limits; False if there is none."""
     for j in pool.order(lambda_, refiner):
         found = pool.candidates[j]
-        body = np.array(found.body, np.int32)
-        step, cover = chosen.step(body, found.label, found.quality, float(pool.distances[j]))
+        step, cover = chosen.step(found.body, found.label, found.quality, float(pool.distances[j]))
         if step.recall_gain > refiner.limits.min_recall_gain:
             chosen.add(step, cover)
             pool.mark(j, cover, chosen.covered)
@@ -173,11 +171,11 @@ def _choose(pool: _Pool, chosen: Chosen, lambda_: float, refiner: Refiner) -> bo
 class _Pool:
     """All candidates seen, each with its distance to the chosen rules and the records it shares with them."""
 
-    def __init__(self, backend: LocalBackend, chosen: Chosen) -> None:
+    def __init__(self, backend: Backend, chosen: Chosen) -> None:
         self._backend = backend
         self._covers = chosen.covers
         self._covered = chosen.covered
-        self._known: set[bytes] = set()
+        self._known: set[int] = set()
         self._taken: set[int] = set()
         self.candidates: list[Candidate] = []
         self.distances = np.zeros(0)
@@ -187,11 +185,9 @@ class _Pool:
     def add(self, found: list[Candidate]) -> None:
         """Take in those that are new."""
         new = []
-        for candidate in found:
-            cover = self._backend.cover(np.array(candidate.body, np.int32))
-            # Another way to say the same is not new.
-            records = hashlib.blake2b(cover.tobytes(), digest_size=16).digest()
-            if records not in self._known:
+        fingerprints = self._backend.fingerprints(Lists.of([candidate.body for candidate in found])).tolist()
+        for candidate, records in zip(found, fingerprints, strict=True):
+            if records not in self._known:  # other conditions for the same records are not new
                 self._known.add(records)
                 self.candidates.append(candidate)
                 new.append(candidate)
@@ -199,19 +195,19 @@ class _Pool:
             return
         bodies = Lists.of([candidate.body for candidate in new])
         sizes = np.array([candidate.class_counts.sum() for candidate in new], np.int64)
-        counts = self._backend.shared(bodies, np.array([*self._covers, self._covered]))
-        own_sizes = np.array([self._backend.class_counts(cover).sum() for cover in self._covers], np.int64)
+        counts = self._backend.shared(bodies, [*self._covers, self._covered])
+        own_sizes = self._backend.sizes_within(self._covers, self._backend.everything)
         distances = diversify.added_up(jaccard_distance(counts[:, :-1], sizes[:, None], own_sizes))
         self.distances = np.append(self.distances, distances)
         self._shared = np.append(self._shared, counts[:, -1])
         self._sizes = np.append(self._sizes, sizes)
 
-    def mark(self, j: int, cover: Words, covered: Words) -> None:
+    def mark(self, j: int, cover: Cover, covered: Cover) -> None:
         """Note that a candidate was chosen, its cover, and all that is covered now."""
         self._taken.add(j)
         self._covers.append(cover)
         self._covered = covered
-        counts = self._backend.shared(Lists.of([c.body for c in self.candidates]), np.array([cover, covered]))
+        counts = self._backend.shared(Lists.of([c.body for c in self.candidates]), [cover, covered])
         self.distances += jaccard_distance(counts[:, 0], self._sizes, self._sizes[j : j + 1])
         self._shared = counts[:, 1]
 
@@ -250,11 +246,11 @@ class _Split(NamedTuple):
 
     gain: float
     parts: tuple[Body, Body]
-    covers: tuple[bytes, bytes]
+    fingerprints: frozenset[int]
 
 
 def split(
-    backend: LocalBackend,
+    backend: Backend,
     refiner: Refiner,
     opposites: Integers,
     found: Found,
@@ -274,20 +270,20 @@ def split(
     begun : the given rules, which stay as they are
     """
     bodies = [step.body for step in found.learnt]
-    known: dict[tuple[Body, bytes], _Split | None] = {}
+    known: dict[tuple[Body, int], _Split | None] = {}
     while begun.n_given + len(bodies) < max_rules:
         before = begun.covered
-        covers = [backend.cover(np.array(body, np.int32)) for body in bodies]
-        there = {cover.tobytes() for cover in [*begun.covers, *covers]}
+        covers = [backend.cover(body) for body in bodies]
+        there = {backend.fingerprint(cover) for cover in [*begun.covers, *covers]}
         options: list[tuple[float, int, _Split]] = []
         for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
-            key = (body, (before & cover).tobytes())
+            key = (body, backend.fingerprint(backend.intersection(before, cover)))
             if key not in known:
                 known[key] = _best_split(backend, refiner, opposites, body, before)
             option = known[key]
-            if option is not None and not there & set(option.covers):  # no rule twice
+            if option is not None and not there & option.fingerprints:  # no rule twice
                 options.append((option.gain, -j, option))
-            before = before | cover
+            before = backend.union(before, cover)
         if not options:
             break
         _, j, option = max(options, key=lambda one: one[:2])
@@ -298,9 +294,7 @@ def split(
     return _rebuilt(backend, refiner, bodies, found, begun)
 
 
-def _best_split(
-    backend: LocalBackend, refiner: Refiner, opposites: Integers, body: Body, before: Words
-) -> _Split | None:
+def _best_split(backend: Backend, refiner: Refiner, opposites: Integers, body: Body, before: Cover) -> _Split | None:
     """Return the split of a rule that gains most, if the evidence and the limits allow one."""
     counts = backend.extended([body], before)[:, 0].T
     whole = counts[-1, :-1]
@@ -326,15 +320,14 @@ def _best_split(
         return None
     best = int(items[np.argmax(gains)])
     first, second = (refiner.shortened(tuple(sorted({*body, int(item)}))) for item in (best, opposites[best]))
-    covers = (backend.cover(np.array(part, np.int32)).tobytes() for part in (first, second))
-    return _Split(float(gains.max()), (first, second), (next(covers), next(covers)))
+    fingerprints = frozenset(backend.fingerprints(Lists.of([first, second])).tolist())
+    return _Split(float(gains.max()), (first, second), fingerprints)
 
 
-def _rebuilt(backend: LocalBackend, refiner: Refiner, bodies: list[Body], found: Found, chosen: Chosen) -> Found:
+def _rebuilt(backend: Backend, refiner: Refiner, bodies: list[Body], found: Found, chosen: Chosen) -> Found:
     """Return those that stand and the rules with these bodies, in this order, measured anew."""
     for body in bodies:
-        items = np.array(body, np.int32)
-        cover = backend.cover(items)
+        cover = backend.cover(body)
         worth, label = refiner.scale.quality(backend.class_counts(cover), refiner.n_conditions(body))
-        chosen.add(*chosen.step(items, int(label), float(worth), chosen.distance_to(cover)))
+        chosen.add(*chosen.step(body, int(label), float(worth), chosen.distance_to(cover)))
     return chosen.found(found.lambda_, found.pass_)

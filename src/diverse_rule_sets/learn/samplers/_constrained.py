@@ -7,37 +7,12 @@ as likely, before it is accepted or rejected.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
-from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets._bits.bitset import Flags, Lists
+from diverse_rule_sets.data._backend import Backend, Cover
 from diverse_rule_sets.learn._constraints import Steering
 from diverse_rule_sets.learn.samplers._rejection import RejectionSampler
-
-
-class _Without(LocalBackend):
-    """The same records, of which some items are never told."""
-
-    def __init__(self, whole: LocalBackend, banned: Flags) -> None:
-        super().__init__(whole.rows, whole.y, whole.n_classes, whole.n_threads)
-        self._whole = whole
-        self._banned = banned
-
-    @cached_property
-    def sizes(self) -> NDArray[np.int32]:
-        """How many items hold for each record, of those that are told."""
-        sizes = self._whole.sizes.copy()
-        for item in np.flatnonzero(self._banned):
-            sizes -= bitset.unpack(self.rows[item], self.n_records)
-        return sizes
-
-    def items_of(self, records: Integers) -> Lists:
-        items = self._whole.items_of(records)
-        return items.keep_members(~self._banned[items.members])
 
 
 class _Requiring(RejectionSampler):
@@ -45,12 +20,14 @@ class _Requiring(RejectionSampler):
 
     Parameters
     ----------
-    backend, measure, length_odds : as for :class:`RejectionSampler`
+    backend, measure, length_odds, banned : as for :class:`RejectionSampler`
     steering : its columns that are required
     """
 
-    def __init__(self, backend: LocalBackend, measure: str, length_odds: float, steering: Steering) -> None:
-        super().__init__(backend, measure, length_odds)
+    def __init__(
+        self, backend: Backend, measure: str, length_odds: float, banned: Flags | None, steering: Steering
+    ) -> None:
+        super().__init__(backend, measure, length_odds, banned)
         self._steering = steering
 
     def _subsets(self, items: Lists, rng: np.random.Generator) -> tuple[Lists, Flags]:
@@ -69,7 +46,7 @@ class _Requiring(RejectionSampler):
             there &= ~lacks | (pick >= 0)
         return items.keep_members(taken), there
 
-    def _settle(self, label: int, n: int, covered: Words, rng: np.random.Generator) -> Lists:
+    def _settle(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
         """Draw no more: of records from which next to nothing is accepted, none is worth the listing."""
         return Lists.of([])
 
@@ -83,12 +60,12 @@ class SteeredSampler(RejectionSampler):
     steering : what bodies must and may hold
     """
 
-    def __init__(self, backend: LocalBackend, measure: str, length_odds: float, steering: Steering) -> None:
+    def __init__(self, backend: Backend, measure: str, length_odds: float, steering: Steering) -> None:
         super().__init__(backend, measure, length_odds)
         self._steering = steering
         self._by_label: dict[int, RejectionSampler] = {}
 
-    def draw(self, label: int, n: int, covered: Words, rng: np.random.Generator) -> Lists:
+    def draw(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
         """Draw n bodies for a label; fewer where the law has no mass, or next to none that can be found."""
         if label not in self._by_label:
             self._by_label[label] = self._sampler_of(label)
@@ -96,9 +73,7 @@ class SteeredSampler(RejectionSampler):
 
     def _sampler_of(self, label: int) -> RejectionSampler:
         """Return who draws for a label."""
-        banned, backend = self._steering.banned, self._backend
-        if banned is not None and banned[label].any():
-            backend = _Without(backend, banned[label])
+        banned = None if self._steering.banned is None else self._steering.banned[label]
         if self._steering.required:
-            return _Requiring(backend, self._measure, self._alpha, self._steering)
-        return RejectionSampler(backend, self._measure, self._alpha)
+            return _Requiring(self._backend, self._measure, self._alpha, banned, self._steering)
+        return RejectionSampler(self._backend, self._measure, self._alpha, banned)

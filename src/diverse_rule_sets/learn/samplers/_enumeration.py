@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
-from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn.samplers._parts import Parts, nonempty_subsets
+from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Cover, TooManyRecordsError
+from diverse_rule_sets.learn.samplers._parts import Part, Parts, nonempty_subsets
 
 Floats = NDArray[np.float64]
 
@@ -31,12 +31,15 @@ class TooManyTuplesError(ValueError):
 class EnumerationSampler:
     """Draw bodies by enumeration; parameters as for ``RejectionSampler``."""
 
-    def __init__(self, backend: LocalBackend, measure: str = "pairs", length_odds: float = 1.0) -> None:
+    def __init__(
+        self, backend: Backend, measure: str = "pairs", length_odds: float = 1.0, banned: Flags | None = None
+    ) -> None:
         self._backend = backend
         self._measure = measure
         self._alpha = length_odds
+        self._banned = banned
 
-    def draw(self, label: int, n: int, covered: Words, rng: np.random.Generator) -> Lists:
+    def draw(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
         """Draw n bodies for a label; none where the law has no mass."""
         parts = Parts.of(self._backend, label, covered, self._measure)
         if not parts.positives.size:
@@ -61,15 +64,15 @@ class EnumerationSampler:
             self._body(positives[p], [g[o] for g, o in zip(rows, other, strict=True)], rng) for p, *other in tuples
         )
 
-    def _distinct(self, records: Integers) -> tuple[Flags, Integers]:
+    def _distinct(self, part: Part) -> tuple[Flags, Integers]:
         """Return the distinct records as rows of truth values over the items, and how often each occurs."""
-        _, first, counts = np.unique(self._backend.kinds[records], return_index=True, return_counts=True)
-        if first.size * self._backend.n_items > _MAX_CELLS:
-            raise TooManyTuplesError(f"{first.size:,} distinct records are too many to list; {_ADVICE}")
-        items = self._backend.items_of(records[first])
-        dense = np.zeros((first.size, self._backend.n_items), np.bool_)
-        dense[np.repeat(np.arange(first.size), items.lengths), items.members] = True
-        return dense, counts
+        try:
+            items, counts = self._backend.distinct(part.cover, _MAX_CELLS // max(self._backend.n_items, 1))
+        except TooManyRecordsError as error:
+            raise TooManyTuplesError(f"{error}; {_ADVICE}") from None
+        if self._banned is not None:
+            items[:, self._banned] = False
+        return items, counts
 
     def _weights(self, positives: Flags, groups: list[Flags]) -> Floats:
         """Total ``alpha ** len(r)`` over the bodies r of each tuple, up to one common factor.

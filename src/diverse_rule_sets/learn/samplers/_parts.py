@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Flags, Integers, Words
-from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets._bits.bitset import Flags, Integers
+from diverse_rule_sets.data._backend import Backend, Cover
 
 MEASURES = ("pairs", "triples")
 
@@ -35,18 +35,27 @@ def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) ->
     return (position == first) | ((position > first) & free)
 
 
-class Parts(NamedTuple):
-    """Record numbers: those to cover, and the groups of others, from each of which a body must escape one."""
+class Part(NamedTuple):
+    """Some records, and how many they are."""
 
-    positives: Integers
-    others: tuple[Integers, ...]
+    cover: Cover
+    size: int
+
+
+class Parts(NamedTuple):
+    """The records to cover, and the groups of others, from each of which a body must exclude one."""
+
+    positives: Part
+    others: tuple[Part, ...]
 
     @classmethod
-    def of(cls, backend: LocalBackend, label: int, covered: Words, measure: str) -> Parts:
+    def of(cls, backend: Backend, label: int, covered: Cover, measure: str) -> Parts:
         """Split the records for a label; groups without records are left out, as they exclude nothing."""
-        is_covered = backend.flags(covered)
-        is_label = backend.y == label
-        positive = is_label & ~is_covered
-        groups = [~positive] if measure == "pairs" else [~is_label & ~is_covered, is_covered]
-        found = (np.flatnonzero(group) for group in groups)
-        return cls(np.flatnonzero(positive), tuple(group for group in found if group.size))
+        own = backend.of_class(label)
+        positive = backend.difference(own, covered)
+        if measure == "pairs":
+            groups = [backend.difference(backend.everything, positive)]
+        else:
+            groups = [backend.difference(backend.difference(backend.everything, own), covered), covered]
+        sized = [Part(group, int(backend.class_counts(group).sum())) for group in (positive, *groups)]
+        return cls(sized[0], tuple(part for part in sized[1:] if part.size))

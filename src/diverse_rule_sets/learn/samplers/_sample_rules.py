@@ -90,5 +90,5 @@ def sample_rules(
     rows = bitset.pack(np.ascontiguousarray(table.T.astype(np.bool_)))
     backend = LocalBackend(rows, (labels == label).astype(np.int64), n_classes=2)
     sampler = SAMPLERS[method](backend, measure, float(length_odds))
-    bodies = sampler.draw(1, int(n), bitset.pack(marked.astype(np.bool_)), generator(random_state))
-    return list(bodies.tuples())
+    done = backend.pick(backend.everything, np.flatnonzero(marked))
+    return list(sampler.draw(1, int(n), done, generator(random_state)).tuples())

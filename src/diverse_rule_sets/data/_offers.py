@@ -1,0 +1,238 @@
+"""The conditions that a column may contribute: thresholds or bins, categories and sets of them, ``is missing``."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers
+from diverse_rule_sets._input.checks import warn
+from diverse_rule_sets._input.tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
+from diverse_rule_sets.data._rounding import as_datetime, shortest
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+
+# A category column contributes at most this many of its values, the most frequent ones.
+MAX_CATEGORIES = 256
+
+Edges = Sequence[Any]
+Binning = str | Mapping[Any, str | Edges]
+
+
+class Cutting(NamedTuple):
+    """How columns become conditions.
+
+    Parameters
+    ----------
+    binning : ``"supervised"``, ``"uniform"``, ``"quantile"``, or a mapping from column names to one of these or to
+        given edges; columns not named are cut as ``otherwise`` says
+    n_bins : bins of a numeric or date column where no edges are given
+    thresholds : offer ``x <= t`` and ``x > t`` at every edge, and sets of categories; otherwise the bins between
+        edges, and single categories
+    negation : offer ``not in`` where it names fewer categories
+    otherwise : how columns are cut that a mapping does not name
+    forbidden : columns that become no conditions, and are not even read
+    """
+
+    binning: Binning
+    n_bins: int
+    thresholds: bool = False
+    negation: bool = False
+    otherwise: str = "uniform"
+    forbidden: frozenset[Hashable] = frozenset()
+
+
+def _binning_of(cutting: Cutting, name: Hashable) -> str | Edges:
+    if isinstance(cutting.binning, Mapping):
+        return cutting.binning.get(name, cutting.otherwise)
+    return cutting.binning
+
+
+# Conditions of a column, in order, each with the one that holds for the other records, if there is one.
+Offers = dict[Condition, Condition | None]
+
+
+def offered_conditions(column: Column, cutting: Cutting, target: Target) -> Offers:
+    """List the conditions that a column may contribute, in order, `is missing` last."""
+    binning = _binning_of(cutting, column.name)
+    missing = column.missing
+    offers: Offers = {}
+    if column.kind in (NUMBER, DATE, INSTANT):
+        _check_numbers(column, missing)
+        if not missing.all():
+            edges = _edges(column, ~missing, binning, cutting.n_bins, target)
+            offers = _thresholds(column, edges) if cutting.thresholds else _bins(column, edges)
+    elif not isinstance(binning, str) and column.kind != EMPTY:
+        raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
+    elif column.kind != EMPTY:
+        present = _present_categories(column)
+        offers = _sets(column, present, cutting, target) if cutting.thresholds else _equalities(column, present)
+    if missing.any():
+        offers[IsMissing(column.name)] = None
+    return offers
+
+
+def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
+    if column.kind == NUMBER and np.isinf(column.values[~missing]).any():
+        raise ValueError(f"Input X contains infinity in the column {column.name!r}, expected finite numbers or NaN")
+    if column.rounded:
+        warn(
+            f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
+            "so not exactly. Leave the column out if it is an identifier, or turn it into strings"
+        )
+
+
+def _present_categories(column: Column) -> Integers:
+    """Return the positions of the categories to speak of, ascending."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
+    present = np.flatnonzero(counts)
+    if present.size > MAX_CATEGORIES:
+        warn(
+            f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
+            f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values"
+        )
+        frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
+        present = np.sort(present[frequent])
+    return present
+
+
+def _equalities(column: Column, present: Integers) -> Offers:
+    mixed = column.kind == CATEGORY
+    return {Equals(column.name, column.categories[k], mixed=mixed): None for k in present}
+
+
+def _sets(column: Column, present: Integers, cutting: Cutting, target: Target) -> Offers:
+    """Offer every category, and the sets that tell classes apart, with their opposites where both can be named."""
+    known = np.isin(column.values, present)
+    subset = Target(target.codes[known], target.weights)
+    parts = [(int(k),) for k in present] + category_sets(column.values[known], present, subset)
+    everything = set(present.tolist())
+
+    def named(part: tuple[int, ...]) -> Condition | None:
+        values = tuple(column.categories[k] for k in part)
+        mixed = column.kind == CATEGORY
+        if len(values) == 1:
+            return Equals(column.name, values[0], mixed)
+        others = tuple(column.categories[k] for k in sorted(everything - set(part)))
+        if cutting.negation and len(others) < len(values) and len(others) <= MAX_SET:
+            return IsNotIn(column.name, others, mixed)
+        return IsIn(column.name, values, mixed) if len(values) <= MAX_SET else None
+
+    offers: Offers = {}
+    for part in parts:
+        condition, rest = named(part), tuple(sorted(everything - set(part)))
+        if condition is not None:
+            offers[condition] = named(rest) if rest else None
+    return offers
+
+
+def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bins: int, target: Target) -> list[Any]:
+    """Return where a numeric or date column is cut, ascending, each edge in the fewest digits."""
+    if not isinstance(binning, str):
+        return sorted({_given(edge, column) for edge in binning})
+    present = column.values[known]
+    if binning == "supervised":
+        values, ranks = np.unique(present, return_inverse=True)
+        subset = Target(target.codes[known], target.weights)
+        cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
+        edges = [_between(values[cut - 1], values[cut]) for cut in cuts.tolist()]
+    else:
+        values = np.unique(present)
+        edges = _EDGES[binning](present, values, n_bins)
+    # An edge with nothing above it separates nothing, and would close the outer interval.
+    return sorted({shortest(edge, values, column.kind) for edge in edges if edge < values[-1]})
+
+
+def _between(low: Any, high: Any) -> Any:
+    """Return a value in the middle, from low on but below high."""
+    if isinstance(low, np.datetime64):
+        return low + (high - low) // 2
+    middle = low / 2 + high / 2  # their sum might overflow
+    return middle if low <= middle < high else low
+
+
+def _bins(column: Column, edges: list[Any]) -> Offers:
+    """Cut a column into intervals that share no value and leave none out."""
+    if not edges:
+        return {}
+    return {Interval(column.name, low, high): None for low, high in itertools.pairwise([None, *edges, None])}
+
+
+def _thresholds(column: Column, edges: list[Any]) -> Offers:
+    """Offer both sides of every edge."""
+    offers: Offers = {}
+    for edge in edges:
+        below, above = Interval(column.name, high=edge), Interval(column.name, low=edge)
+        offers |= {below: above, above: below}
+    return offers
+
+
+def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
+    """Inner edges of bins of equal width (the paper's)."""
+    low, high = _as_float(values[[0, -1]])
+    if low == high:
+        return []
+    scale = 1.0 if max(-low, high) < 1e300 else 4.0  # the span of extreme values must not overflow
+    inner = np.linspace(low / scale, high / scale, n_bins + 1)[1:-1] * scale
+    return _from_float(inner, values.dtype)
+
+
+def _quantile_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
+    """Inner edges of bins that hold about as many records each."""
+    if values.size == 1:
+        return []
+    levels = np.arange(1, n_bins) / n_bins
+    inner = np.quantile(_as_float(present), levels, method="inverted_cdf")
+    return _from_float(inner, values.dtype)
+
+
+_EDGES = {"uniform": _uniform_edges, "quantile": _quantile_edges}
+
+
+def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:
+    return values.astype(np.int64).astype(np.float64) if values.dtype.kind == "M" else values
+
+
+def _from_float(edges: NDArray[np.float64], dtype: np.dtype[Any]) -> list[Any]:
+    return list(edges.astype(np.int64).astype(dtype) if dtype.kind == "M" else edges)
+
+
+def _given(edge: Any, column: Column) -> Any:
+    """Take an edge that the user gave as it is."""
+    try:
+        if column.kind == NUMBER:
+            number = float(edge)
+            if not math.isfinite(number):
+                raise ValueError
+            return number
+        return _given_date(edge, column.kind)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"binning gives the edge {edge!r} for the column {column.name!r}, expected a {_EDGE_WORDS[column.kind]}"
+        ) from None
+
+
+_EDGE_WORDS = {NUMBER: "finite number", DATE: "date without a time zone", INSTANT: "date and time with a time zone"}
+
+
+def _given_date(edge: Any, kind: str) -> datetime.datetime:
+    """Take a date that the user gave: text, date, datetime, or numpy's or pandas' own."""
+    if isinstance(edge, str):
+        edge = datetime.datetime.fromisoformat(edge)
+    elif isinstance(edge, np.datetime64):
+        edge = as_datetime(edge, DATE)
+    elif not isinstance(edge, datetime.date):
+        raise TypeError
+    if not isinstance(edge, datetime.datetime):
+        edge = datetime.datetime(edge.year, edge.month, edge.day)
+    if (edge.tzinfo is None) != (kind == DATE):
+        raise ValueError
+    # A plain datetime also where pandas gave its own.
+    whole = datetime.datetime.fromisoformat(edge.isoformat()[:26] if edge.tzinfo is None else edge.isoformat())
+    return whole if kind == DATE else whole.astimezone(datetime.UTC)

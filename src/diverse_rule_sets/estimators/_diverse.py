@@ -1,0 +1,223 @@
+"""DiverseRuleSetClassifier: the default of this package."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
+from diverse_rule_sets.estimators._drs import DRSClassifier
+from diverse_rule_sets.estimators._search import (
+    SHARED_CHECKS,
+    ClassWeightCheck,
+    InternalSettings,
+    SearchClassifier,
+)
+from diverse_rule_sets.learn._learner import learn
+
+
+class DiverseRuleSetClassifier(SearchClassifier):
+    """A small set of short if-then rules that hardly overlap.
+
+    Candidate rules are drawn at random from records that no rule covers yet, as in "Diverse Rule Sets" (Zhang and
+    Gionis, KDD 2020), and improved by local search: conditions are added, dropped and swapped while that raises the
+    quality of the rule. Rules are chosen greedily so that the sum of their qualities plus ``lambda`` times the sum of
+    their Jaccard distances is large, and so that no rule shares more than ``max_overlap`` of its records with the rules
+    before it. Rules that still mix classes are split. Records that no rule covers are left to fallback rules.
+
+    :class:`DRSClassifier` is the paper's own method. It differs in the conditions (fixed bins instead of thresholds and
+    sets of categories), in the search (no local search, no splits, no class weights, no evidence) and in the prediction
+    (no fallback rules, no smoothing).
+
+    Tables may be numpy arrays or pandas, polars or Arrow tables with numbers, booleans, strings, categories, dates and
+    missing values, under any column names. Conditions are in the units of the table.
+
+    Parameters
+    ----------
+    max_rules : int, default=40
+        Maximum number of rules. Fewer rules leave more records to the fallback rules.
+    max_conditions : int or None, default=5
+        Maximum number of conditions of a rule, one per column; None for no limit.
+    max_overlap : float, default=0.01
+        Maximum share of a rule's training records that earlier rules may cover. With 0 no training record is covered
+        by two rules; 1 sets no limit.
+    min_support : int, default=3
+        Minimum number of training records that a rule covers.
+    max_fallbacks : int, default=15
+        Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
+        that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the
+        label of the rule it comes from. With 0 such records get the default label.
+    class_weight : "balanced", dict of labels to weights, or None, default="balanced"
+        Weight of a record of each class. Balanced weights give every class the same total weight, in the search, the
+        labels and the probabilities, so that rare classes get rules of their own. None counts every record once, for
+        plain accuracy and for probabilities that match the class frequencies of the table.
+    min_evidence : float, default=1.0
+        How much evidence a rule needs, so that it is not a chance find among the many that were tried. On pure noise
+        the default still lets a few chance finds through; 2 keeps them out and gives fewer rules; 0 asks for none.
+    smoothing : float or None, default=5.0
+        The class shares of a rule are mixed with those of the whole table as if the rule covered so many more records,
+        so that pure rules of a handful of records are not preferred. None: as many as there are classes.
+    binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
+        Cut points of numbers and dates: where the classes differ, at equal widths, or with about equally many records
+        in each bin. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
+        other columns are cut by ``"supervised"``.
+    negation : bool, default=False
+        Allow conditions such as ``job not in {"clerk"}`` where they are shorter. They also hold for categories that
+        did not occur in training.
+    conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
+        Which rule decides if several cover a record: the one with the highest precision, plain or smoothed (which
+        trusts rules of few records less), or with the highest F1 score; the first one; the best rule of the label that
+        wins a vote weighted by smoothed precision, or that has the most records when class counts are added up.
+        A callable is given the tuple of covering rules and returns one of them.
+    default : {"majority", "least_covered"} or label, default="majority"
+        The label of records that neither rules nor fallback rules cover: the likeliest class among such training
+        records, the class of which rules of its own cover the smallest share, or a label. (The two words are never
+        read as labels.)
+    given_rules : list of Rule or str, or None, default=None
+        Rules that are part of every result: they come first, in this order, and the search looks for further rules.
+        They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
+        them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
+        it. Fallback rules are made from learnt rules alone.
+    forbidden : list of column names or None, default=None
+        Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
+    required : list of column names or None, default=None
+        Columns that every learnt rule and every fallback rule uses.
+    monotone : dict of column names or None, default=None
+        The direction in which numbers or dates may be used. With ``{"age": {"ill": "increasing"}}`` learnt rules and
+        fallback rules of the label "ill" may contain ``age > 60`` but neither ``age <= 60`` nor ``40 < age <= 60``;
+        ``"decreasing"`` is the opposite. Labels that are not named are free. With two labels, ``{"age": "increasing"}``
+        applies to the second, and its opposite to the first. ``is missing`` is always allowed.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
+    n_jobs : int or None, default=None
+        Number of threads for counting; None means 1 and -1 all. Useful from about 100,000 records.
+    verbose : int, default=0
+        1 shows the number of rules and what they cover during the fit, 2 writes a line for every rule.
+
+    Attributes
+    ----------
+    rule_set_ : RuleSet
+        The rules in the units of the table, with ``rule_set_.fallbacks``; ``print(clf.rule_set_)`` shows them.
+    classes_ : array of labels, sorted
+    lambda_ : float
+        The weight of the distances.
+    objective_ : float
+        Sum of qualities + ``lambda_`` * sum of distances over pairs of the chosen rules.
+    history_ : list of dict
+        For each rule, in order: its label, ``quality``, ``distance_gain`` to the rules before it, ``recall_gain``
+        (share of its class newly covered), and the ``pass`` that found it (1 or 2; 0 for given rules).
+        ``pandas.DataFrame(clf.history_)`` shows it.
+    n_features_in_ : int
+    feature_names_in_ : array of column names, only where X had them
+
+    Notes
+    -----
+    Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
+    ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
+    rules and never lower the objective. Nothing is guaranteed for rules that were never drawn, nor for the accuracy on
+    new records.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> len(clf.rule_set_)
+    3
+    >>> clf.predict([[5.0, 3.4, 1.5, 0.2]])
+    array([0])
+    """
+
+    _internal: ClassVar[InternalSettings] = InternalSettings(learn)
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **SHARED_CHECKS,
+        "max_fallbacks": Number(numbers.Integral, low=0),
+        "class_weight": ClassWeightCheck(),
+        "min_evidence": Number(numbers.Real, low=0, high=1e6),
+        "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),
+        "negation": Flag(),
+    }
+
+    def __init__(
+        self,
+        *,
+        # how much there is to read
+        max_rules: int = 40,
+        max_conditions: int | None = 5,
+        max_overlap: float = 0.01,
+        min_support: int = 3,
+        max_fallbacks: int = 15,
+        # what a good rule is
+        class_weight: Any = "balanced",
+        min_evidence: float = 1.0,
+        smoothing: float | None = 5.0,
+        # which conditions there are
+        binning: Any = "supervised",
+        negation: bool = False,
+        # which rule decides
+        conflict: Any = "smoothed",
+        default: Any = "majority",
+        # constraints
+        given_rules: Any = None,
+        forbidden: Any = None,
+        required: Any = None,
+        monotone: Any = None,
+        # how the fit runs
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.max_overlap = max_overlap
+        self.min_support = min_support
+        self.max_fallbacks = max_fallbacks
+        self.class_weight = class_weight
+        self.min_evidence = min_evidence
+        self.smoothing = smoothing
+        self.binning = binning
+        self.negation = negation
+        self.conflict = conflict
+        self.default = default
+        self.given_rules = given_rules
+        self.forbidden = forbidden
+        self.required = required
+        self.monotone = monotone
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def as_in_paper(cls, **overrides: Any) -> DRSClassifier:
+        """Return a :class:`DRSClassifier`: the paper's method with the settings of its experiments.
+
+        Parameters
+        ----------
+        **overrides : parameters of DRSClassifier
+
+        Examples
+        --------
+        >>> DiverseRuleSetClassifier.as_in_paper(random_state=0).default
+        'least_covered'
+        """
+        return DRSClassifier(**overrides)
+
+    def _settings(self) -> InternalSettings:
+        return self._internal
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of each record, columns as in ``classes_``.
+
+        They are the class counts of the rule or fallback rule that decides, smoothed and weighted by class:
+        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of its training records n_k are of class k, of all
+        training records a share p_k, m is ``smoothing`` and w_k the class weight. With ``class_weight="balanced"`` the
+        probabilities are those of a table in which all classes are equally common, as in scikit-learn's classifiers,
+        and the label is the class with the highest probability. For the frequencies of the table itself, fit with
+        ``class_weight=None``.
+        """
+        return super().predict_proba(X)

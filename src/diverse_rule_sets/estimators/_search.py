@@ -1,0 +1,281 @@
+"""What DiverseRuleSetClassifier and DRSClassifier share: parameters -> plan, and what was learnt -> rules."""
+
+from __future__ import annotations
+
+import numbers
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._input.checks import (
+    Anything,
+    Check,
+    Choice,
+    ChoiceOr,
+    Jobs,
+    Number,
+    Optional,
+    Verbosity,
+    check_choice,
+    generator,
+)
+from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.tables import Table, as_table, plain
+from diverse_rule_sets._util.progress import OnProgress, Progress
+from diverse_rule_sets.data._backend import Cover
+from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
+from diverse_rule_sets.estimators._translation import make_rule_set, named_counts, translate, weights_of_classes
+from diverse_rule_sets.learn._constraint_input import Asked, Wishes, checked, steering_of
+from diverse_rule_sets.learn._learner import Data, Learner, Learnt, Plan, own_recall
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._paper_search import LAMBDA_MODES, Found, Settings
+from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._rules import RuleSet
+
+DEFAULTS = ("least_covered", "majority")
+# Cuts of all columns together, where the number of bins is not given.
+_MAX_CUTS = 4000
+
+
+@dataclass(frozen=True)
+class InternalSettings:
+    """What is not a parameter of a classifier; ``benchmarks/frontier.py`` measures what each is worth.
+
+    Parameters
+    ----------
+    learner : the default search or the paper's
+    thresholds : offer both sides of every cut point, and sets of categories; otherwise the bins between cut points,
+        and single categories
+    n_bins : bins per column where the edges are not given; None: 20, and fewer, down to 5, on tables of more than 200
+        columns
+    n_candidates : bodies drawn for each rule, shared by the classes (in the paper's search: for each class)
+    length_odds : odds of each condition of a record to enter a drawn body; None: bodies of about two conditions
+    measure : the law of drawn bodies, ``"pairs"`` (Eq. 8 of the paper) or ``"triples"`` (Eq. 7)
+    diversity : the weight lambda of the distances: ``"strict"``, ``"permissive"``, ``"none"`` or a number
+    min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
+    condition_price : share of its quality that a rule loses for each condition
+    second_pass : choose once more among all candidates seen, and keep the better of the two sets
+    split : split rules in two where the evidence asks for it, after all rules are chosen
+    """
+
+    learner: Learner
+    thresholds: bool = True
+    n_bins: int | None = None
+    n_candidates: int = 8
+    length_odds: float | None = None
+    measure: str = "pairs"
+    diversity: str | float = "strict"
+    min_recall_gain: float = 0.001
+    condition_price: float = 0.03
+    second_pass: bool = True
+    split: bool = True
+
+
+@dataclass(frozen=True)
+class ConflictCheck(Check):
+    """One of the words for conflicts, or a function."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not callable(value):
+            check_choice(name, value, CONFLICTS, ", or a function of the covering rules")
+
+
+@dataclass(frozen=True)
+class ClassWeightCheck(Check):
+    """``"balanced"``, None, or a mapping, which is checked with the labels at hand."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, Mapping):
+            check_choice(name, value, ("balanced",), ", None, or a dict of labels")
+
+
+# The parameters that both classifiers have.
+SHARED_CHECKS: dict[str, Check] = {
+    "max_rules": Number(numbers.Integral, low=0),
+    "min_support": Number(numbers.Integral, low=1),
+    "max_overlap": Number(numbers.Real, low=0, high=1),
+    "max_conditions": Optional(Number(numbers.Integral, low=1)),
+    "binning": Binning(),
+    "conflict": ConflictCheck(),
+    "default": Anything(),
+    "given_rules": Anything(),
+    "forbidden": Anything(),
+    "required": Anything(),
+    "monotone": Anything(),
+    "random_state": Anything(),
+    "n_jobs": Jobs(),
+    "verbose": Verbosity(),
+}
+DIVERSITY = ChoiceOr(Choice(LAMBDA_MODES, ", or a number"), numbers.Real, Number(numbers.Real, low=0, high=1e9))
+
+
+class SearchClassifier(RuleSetEstimator):
+    """A classifier that draws candidate rules at random and chooses a diverse set of them."""
+
+    # Class attributes, not parameters: see InternalSettings.
+    _internal: ClassVar[InternalSettings]
+
+    @abstractmethod
+    def _settings(self) -> InternalSettings:
+        """Return the internal settings, with the parameters of the classifier put in."""
+
+    @classmethod
+    def _with_internal(cls, **changes: Any) -> type[Self]:
+        """Return the same classifier with other internal settings, to measure what they are worth."""
+        return type(cls.__name__, (cls,), {"_internal": replace(cls._internal, **changes), "__doc__": cls.__doc__})
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._asked.check(self.max_rules, self.max_conditions)
+
+    @property
+    def _asked(self) -> Asked:
+        """The constraints as the user gave them."""
+        return Asked(self.given_rules, self.forbidden, self.required, self.monotone)
+
+    def _check_labels(self, labels: list[Any]) -> None:
+        """Raise an error if the default is no label."""
+        is_word = isinstance(self.default, str) and self.default in DEFAULTS
+        if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
+            words = " or ".join(repr(word) for word in DEFAULTS)
+            raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
+
+    def _plan(self, n_classes: int, n_given: int) -> Plan:
+        """Return the parameters and internal settings in the words of the learning."""
+        internal = self._settings()
+        limits = Limits(
+            max_rules=int(self.max_rules) if n_classes > 1 else n_given,
+            max_conditions=None if self.max_conditions is None else int(self.max_conditions),
+            max_overlap=float(self.max_overlap),
+            min_support=int(self.min_support),
+            min_recall_gain=float(internal.min_recall_gain),
+        )
+        return Plan(
+            settings=Settings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
+            measure=internal.measure,
+            length_odds=internal.length_odds,
+            smoothing=float(n_classes if self._smoothing is None else self._smoothing),
+            min_evidence=float(getattr(self, "min_evidence", 0.0)),
+            condition_price=float(internal.condition_price),
+            split=bool(internal.split),
+            max_backups=int(getattr(self, "max_fallbacks", 0)),
+        )
+
+    @property
+    def _smoothing(self) -> float | None:
+        """Records of the whole table that are mixed into a rule's class shares; None: as many as classes."""
+        smoothing = getattr(self, "smoothing", None)
+        return None if smoothing is None else float(smoothing)
+
+    @property
+    def _class_weight(self) -> Any:
+        return getattr(self, "class_weight", None)
+
+    def _cutting(self, n_columns: int, wishes: Wishes) -> Cutting:
+        """Return how columns become conditions."""
+        internal, n_bins = self._settings(), self._settings().n_bins
+        if n_bins is None:
+            n_bins = max(5, min(20, 1 + _MAX_CUTS // max(n_columns - len(wishes.forbidden), 1)))
+        return Cutting(
+            self.binning,
+            int(n_bins),
+            internal.thresholds,
+            bool(getattr(self, "negation", False)),
+            "supervised" if internal.thresholds else "uniform",
+            wishes.forbidden,
+        )
+
+    def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
+        """Return the plan, the table as items, and the given rules."""
+        wishes = checked(self._asked, table, labels)
+        plan = self._plan(len(labels), len(wishes.given))
+        weights = weights_of_classes(self._class_weight, labels, codes)
+        items = self._encode(table, codes, weights, self._cutting(len(table.names), wishes), wishes.given)
+        scale = Scale(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
+        steering = steering_of(wishes, items.encoder, items.backend, labels)
+        return plan, Data(items.encoder, items.backend, scale, steering), wishes.given
+
+    def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
+        """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
+        self._check_parameters()
+        table = as_table(X)
+        classes, codes = encode_labels(y, table.n_records)
+        labels = [plain(label) for label in classes]
+        self._check_labels(labels)
+        plan, data, given = self._prepare(table, labels, codes)
+        if min(max_rules) < len(given):
+            raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={min(max_rules)}")
+        wanted = [n if len(labels) > 1 else len(given) for n in max_rules]
+        learner = self._settings().learner
+        found = learner(data, plan, wanted, generator(self.random_state), lambda *_: None)
+        return [self._rule_set(learnt, data, given, labels) for learnt in found]
+
+    def _learn(
+        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+    ) -> dict[str, Any]:
+        """Learn from a table; returns the fitted attributes."""
+        rng = generator(self.random_state)
+        plan, data, given = self._prepare(table, labels, codes)
+
+        def report(stage: str, n_rules: int, covered: Cover) -> None:
+            if on_progress is not None:
+                n_covered = int(data.backend.class_counts(covered).sum())
+                on_progress(Progress(stage, n_rules, n_covered / table.n_records))
+
+        learnt = self._settings().learner(data, plan, [plan.settings.limits.max_rules], rng, report)[0]
+        rule_set = self._rule_set(learnt, data, given, labels)
+        return {
+            "rule_set_": rule_set,
+            "lambda_": learnt.found.lambda_,
+            "objective_": learnt.found.objective,
+            "history_": _history(learnt.found, rule_set),
+        }
+
+    def _rule_set(self, learnt: Learnt, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
+        """Translate what was learnt to the units of the table; given rules stay as they were given."""
+        found = learnt.found
+        rules = (
+            *(
+                replace(rule, class_counts=named_counts(step.class_counts, labels))
+                for rule, step in zip(given, found.steps, strict=False)
+            ),
+            *translate(data.encoder, found.learnt, labels),
+        )
+        return make_rule_set(
+            data.backend,
+            labels,
+            rules,
+            found.covered,
+            conflict=self.conflict,
+            fallbacks=translate(data.encoder, learnt.backups, labels),
+            class_weights=None if self._class_weight is None else data.scale.weights,
+            smoothing=self._smoothing,
+            default=lambda rule_set: self._default_label(found, data, rule_set),
+        )
+
+    def _default_label(self, found: Found, data: Data, rule_set: RuleSet) -> Any:
+        if isinstance(self.default, str) and self.default == "majority":
+            return rule_set.likeliest_default
+        if isinstance(self.default, str) and self.default == "least_covered":
+            return rule_set.classes[int(np.argmin(own_recall(data, found)))]
+        return rule_set.classes[rule_set.classes.index(plain(self.default))]
+
+
+def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
+    """Return what each chosen rule added, one dict a rule."""
+    return [
+        {
+            "label": rule.label,
+            "quality": step.quality,
+            "distance_gain": step.distance_gain,
+            "recall_gain": step.recall_gain,
+            "pass": 0 if j < found.n_given else found.pass_,
+        }
+        for j, (step, rule) in enumerate(zip(found.steps, rule_set, strict=True))
+    ]

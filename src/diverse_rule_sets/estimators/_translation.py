@@ -1,0 +1,140 @@
+"""From items back to rules in the units of the table; once, for every classifier."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.model._conditions import merged
+from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet
+
+Floats = NDArray[np.float64]
+
+
+class Items(NamedTuple):
+    """The training records as items."""
+
+    encoder: Encoder
+    backend: Backend
+
+
+class ItemRule(Protocol):
+    """A rule by the numbers of its items and of its class, with the records of each class that it is counted by."""
+
+    @property
+    def body(self) -> Body:
+        """The items."""
+
+    @property
+    def label(self) -> int:
+        """The class."""
+
+    @property
+    def class_counts(self) -> Integers:
+        """Training records of each class."""
+
+
+class CountedRule(NamedTuple):
+    """An :class:`ItemRule`."""
+
+    body: Body
+    label: int
+    class_counts: Integers
+
+
+def counted(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[list[CountedRule], Cover]:
+    """Count the records of each class under rules of items; returns also all that they cover."""
+    counts = backend.class_counts_of(Lists.of([body for body, _ in rules]))
+    covered = backend.nothing
+    for body, _ in rules:
+        covered = backend.union(covered, backend.cover(body))
+    return [CountedRule(body, label, row) for (body, label), row in zip(rules, counts, strict=True)], covered
+
+
+def translate(encoder: Encoder, rules: Iterable[ItemRule], labels: Sequence[Any]) -> tuple[Rule, ...]:
+    """Turn rules of items into rules in the units of the table."""
+    return tuple(
+        Rule(
+            merged(encoder.conditions[item] for item in rule.body),
+            labels[rule.label],
+            named_counts(rule.class_counts, labels),
+        )
+        for rule in rules
+    )
+
+
+def named_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[Any, int], ...]:
+    """Put each count beside its label."""
+    return tuple(zip(labels, class_counts.tolist(), strict=True))
+
+
+def make_rule_set(
+    backend: Backend,
+    labels: Sequence[Any],
+    rules: tuple[Rule, ...],
+    covered: Cover,
+    *,
+    conflict: Conflict,
+    fallbacks: tuple[Rule, ...] = (),
+    class_weights: Floats | None = None,
+    smoothing: float | None = None,
+    default: Callable[[RuleSet], Any] | None = None,
+) -> RuleSet:
+    """Put rules together to a rule set with its counts and its default label.
+
+    Parameters
+    ----------
+    backend : the training records
+    labels : the classes, in order
+    rules : the rules, with their counts
+    covered : all that they cover
+    conflict, class_weights, smoothing : as for :class:`RuleSet`
+    fallbacks : the fallback rules, in order
+    default : gives the default label of a rule set; by default the likeliest class of the records left to it
+    """
+    totals = backend.class_totals
+    rule_set = RuleSet(
+        rules,
+        tuple(labels),
+        labels[0],
+        tuple(totals.tolist()),
+        tuple((totals - backend.class_counts(covered)).tolist()),
+        conflict,
+        fallbacks,
+        None if class_weights is None else tuple(class_weights.tolist()),
+        smoothing,
+    )
+    return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
+
+
+def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers) -> Floats:
+    """Return the weight of a record of each class.
+
+    Parameters
+    ----------
+    class_weight : ``"balanced"``, a mapping of labels to weights, or None
+    labels : the classes, in order
+    codes : the class of each record
+    """
+    if isinstance(class_weight, Mapping):
+        given = {plain(label): weight for label, weight in class_weight.items()}
+        for label, weight in given.items():
+            if label not in labels:
+                raise ValueError(
+                    f"class_weight names the label {label!r}, which y does not have; its labels: {list(labels)}"
+                )
+            check_number(f"class_weight[{label!r}]", weight, numbers.Real, low=0, high=1e9, open_low=True)
+        return np.array([float(given.get(label, 1.0)) for label in labels])
+    if class_weight is None:
+        return np.ones(len(labels))
+    return codes.size / (len(labels) * np.bincount(codes, minlength=len(labels)).astype(np.float64))

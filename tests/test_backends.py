@@ -1,0 +1,249 @@
+"""One contract for all backends, against a table of truth values; and the same rules from all of them."""
+
+import inspect
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from conftest import make_mixed
+from covers import cover_of, flags_of
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets._bits.bitset import Lists
+from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
+from diverse_rule_sets.data._backend import Backend, TooManyRecordsError
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.data._sharded import ShardedBackend
+from internal import classifier
+
+# More shards than records leave some of them empty.
+BACKENDS = {
+    "local": LocalBackend,
+    "one shard": partial(ShardedBackend.split, n_shards=1),
+    "three shards": ShardedBackend.split,
+    "many shards": partial(ShardedBackend.split, n_shards=40),
+}
+every_backend = pytest.mark.parametrize("make", BACKENDS.values(), ids=BACKENDS)
+
+
+@st.composite
+def tables(draw):
+    """Records as rows of truth values over items, classes, two covers and a given rule as truth values."""
+    n, n_items = draw(st.integers(1, 90)), draw(st.integers(1, 6))
+    items = draw(arrays(np.bool_, (n, n_items)))
+    y = draw(arrays(np.int64, n, elements=st.integers(0, 2)))
+    one, other, rule = (draw(arrays(np.bool_, n)) for _ in range(3))
+    bodies = draw(st.lists(st.lists(st.integers(0, n_items - 1), unique=True).map(sorted).map(tuple), max_size=5))
+    return items, y, one, other, rule, bodies
+
+
+def backend_of(make, items, y, rule=None):
+    given_rows = None if rule is None else bitset.pack(rule[None])
+    return make(bitset.pack(np.ascontiguousarray(items.T)), y, 3, 1, given_rows)
+
+
+def holds(body, items):
+    return items[:, list(body)].all(axis=1)
+
+
+def by_class(flags, y):
+    return np.bincount(y[flags], minlength=3).tolist()
+
+
+@every_backend
+@given(table=tables())
+def test_counts(make, table):
+    items, y, one, other, _, bodies = table
+    backend = backend_of(make, items, y)
+    a, b = cover_of(backend, one), cover_of(backend, other)
+    lists = Lists.of(bodies)
+    assert (backend.n_records, backend.n_items, backend.n_classes) == (*items.shape, 3)
+    assert backend.class_totals.tolist() == by_class(y >= 0, y)
+    assert backend.class_counts(a).tolist() == by_class(one, y)
+    assert backend.class_counts_of(lists).tolist() == [by_class(holds(body, items), y) for body in bodies]
+    assert backend.class_counts_of(lists, a).tolist() == [by_class(holds(body, items) & one, y) for body in bodies]
+    ref = [[int((holds(body, items) & flags).sum()) for flags in (one, other)] for body in bodies]
+    assert backend.shared(lists, [a, b]).tolist() == ref
+    assert backend.shared(lists, [a, b]).shape == (len(bodies), 2)
+    assert backend.sizes_within([a, b], a).tolist() == [int(one.sum()), int((one & other).sum())]
+    counts = backend.extended(bodies, a)
+    assert counts.shape == (4, len(bodies), items.shape[1] + 1)
+    for j, body in enumerate(bodies):
+        for item in range(items.shape[1] + 1):
+            flags = holds(body, items) & (items[:, item] if item < items.shape[1] else True)
+            assert counts[:, j, item].tolist() == [*by_class(flags, y), int((flags & one).sum())]
+
+
+@every_backend
+@given(table=tables())
+def test_covers(make, table):
+    items, y, one, other, rule, bodies = table
+    backend = backend_of(make, items, y, rule)
+    a, b = cover_of(backend, one), cover_of(backend, other)
+    expected = [
+        (backend.everything, np.ones(y.size, bool)),
+        (backend.nothing, np.zeros(y.size, bool)),
+        (a, one),
+        (backend.union(a, b), one | other),
+        (backend.intersection(a, b), one & other),
+        (backend.difference(a, b), one & ~other),
+        (backend.of_class(1), y == 1),
+        (backend.given_cover(0), rule),
+        *((backend.cover(body), holds(body, items)) for body in bodies),
+    ]
+    for cover, flags in expected:
+        assert flags_of(backend, cover).tolist() == flags.tolist()
+    prints = [backend.fingerprint(cover) for cover, _ in expected]
+    same = [[p == q for q in prints] for p in prints]
+    assert same == [[bool((f == g).all()) for _, g in expected] for _, f in expected]
+    assert backend.fingerprints(Lists.of(bodies)).tolist() == prints[len(prints) - len(bodies) :]
+
+
+@every_backend
+@given(table=tables(), points=st.lists(st.integers(-2, 5), min_size=2, max_size=2))
+def test_levels_of_a_sum(make, table, points):
+    items, y, one, other, _, _ = table
+    backend = backend_of(make, items, y)
+    sums = points[0] * one + points[1] * other
+    levels = backend.levels([cover_of(backend, one), cover_of(backend, other)], points)
+    assert list(levels) == sorted(set(sums.tolist()))
+    for level, cover in levels.items():
+        assert flags_of(backend, cover).tolist() == (sums == level).tolist()
+    wanted = backend.levels([cover_of(backend, one)], [1], wanted=(0, 1))
+    assert [flags_of(backend, wanted[k]).tolist() for k in (0, 1)] == [(~one).tolist(), one.tolist()]
+    assert flags_of(backend, backend.levels([], [])[0]).all()
+
+
+@every_backend
+@given(table=tables(), data=st.data())
+def test_records_drawn_by_count(make, table, data):
+    items, y, one, _, _, bodies = table
+    backend = backend_of(make, items, y)
+    cover, records = cover_of(backend, one), np.flatnonzero(one)
+    ks = np.array(data.draw(st.lists(st.integers(0, records.size - 1), max_size=7)) if records.size else [], np.int64)
+    drawn = records[ks]
+    held = [tuple(np.flatnonzero(items[i]).tolist()) for i in drawn]
+    assert list(backend.items_at(cover, ks).tuples()) == held
+    assert backend.classes_at(cover, ks).tolist() == y[drawn].tolist()
+    lists = Lists.of(bodies)
+    inside = [[bool(items[i, list(body)].all()) for i in drawn] for body in bodies]
+    assert backend.contain_all(lists, cover, ks).tolist() == inside
+    n = min(len(bodies), ks.size)
+    pairs = backend.contain(lists.take(np.arange(n)), cover, ks[:n])
+    assert pairs.tolist() == [inside[j][j] for j in range(n)]
+    assert np.flatnonzero(flags_of(backend, backend.pick(cover, ks))).tolist() == sorted(set(drawn.tolist()))
+    distinct = backend.distinct(cover, most=y.size)
+    rows = [tuple(row) for row in items[one].tolist()]
+    ref = sorted(set(rows))
+    assert [tuple(row) for row in distinct.items.tolist()] == ref
+    assert distinct.counts.tolist() == [rows.count(row) for row in ref]
+    if ref:
+        with pytest.raises(TooManyRecordsError, match="distinct records, more than"):
+            backend.distinct(cover, most=len(ref) - 1)
+
+
+@every_backend
+@given(table=tables())
+def test_restricted_records_and_claims(make, table):
+    items, y, one, _, _, bodies = table
+    backend = backend_of(make, items, y)
+    part = backend.restricted(cover_of(backend, one))
+    assert part.class_totals.tolist() == by_class(one, y)
+    assert part.class_counts_of(Lists.of(bodies)).tolist() == [by_class(holds(b, items) & one, y) for b in bodies]
+    labels = np.arange(len(bodies)) % 3
+    left, ref = np.ones(y.size, bool), []
+    for body, label in zip(bodies, labels.tolist(), strict=True):
+        own = holds(body, items) & left
+        ref.append(bool((y[own] == label).any()))
+        left &= ~own | (not ref[-1])
+    assert backend.claims(Lists.of(bodies), labels).tolist() == ref
+
+
+@pytest.mark.parametrize("kind", [LocalBackend, ShardedBackend])
+def test_a_backend_answers_all_questions_and_shows_nothing_else(kind):
+    """What a caller can reach is the protocol: no bits, no classes of all records."""
+    questions = {name for name in vars(Backend) if not name.startswith("_")}
+    public = {name for name, _ in inspect.getmembers(kind) if not name.startswith("_")}
+    backend = backend_of(
+        BACKENDS["local" if kind is LocalBackend else "three shards"], np.eye(4, dtype=bool), np.arange(4) % 3
+    )
+    public |= {name for name in vars(backend) if not name.startswith("_")}
+    assert public - {"split"} == questions
+
+
+def test_no_shard_is_an_error():
+    with pytest.raises(ValueError, match="shards must hold at least one backend"):
+        ShardedBackend([])
+
+
+def mixed_table(seed):
+    import pandas as pd
+
+    table, y = make_mixed(seed=seed)
+    return pd.DataFrame(table), y
+
+
+ESTIMATORS = {
+    "default": lambda: classifier(random_state=0),
+    "overlapping": lambda: classifier(random_state=1, max_overlap=0.5, class_weight=None, max_rules=6),
+    "paper": lambda: DRSClassifier(random_state=0, n_candidates=60, max_rules=12),
+    "triples": lambda: DRSClassifier(random_state=2, n_candidates=30, max_rules=6, measure="triples"),
+    "constraints": lambda: classifier(
+        random_state=0,
+        given_rules=["IF age > 61.7 AND smoker = True THEN good"],
+        required=["sex"],
+        forbidden=["size"],
+        monotone={"age": {"good": "increasing"}},
+    ),
+    "constraints, paper": lambda: DRSClassifier(
+        random_state=0,
+        n_candidates=40,
+        given_rules=["IF age > 61.7 THEN good"],
+        monotone={"age": {"good": "increasing"}},
+        max_rules=6,
+    ),
+    "CBA": lambda: CBAClassifier(),
+    "CN2": lambda: CN2Classifier(),
+    "IDS": lambda: IDSClassifier(random_state=0),
+    "IDS, tuned": lambda: IDSClassifier(weights="tuned", random_state=0, max_candidates=300),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_all_backends_give_the_same_rules(name, monkeypatch):
+    """Rules, fallback rules, counts, default and fitted figures; on a table of all kinds with gaps."""
+    X, y = mixed_table(3)
+    found = {}
+    for kind, make in BACKENDS.items():
+        clf = ESTIMATORS[name]()
+        monkeypatch.setattr(type(clf), "_make_backend", staticmethod(make))
+        clf.fit(X, y)
+        found[kind] = (
+            clf.rule_set_,
+            [rule.class_counts for rule in clf.rule_set_.all_rules],
+            getattr(clf, "objective_", None),
+            getattr(clf, "history_", None),
+            clf.predict_proba(X).tolist(),
+        )
+    assert len(found["local"][0]) > 1
+    assert all(one == found["local"] for one in found.values())
+
+
+def test_the_learner_is_given_its_backend():
+    """Nothing below the estimators makes a backend, but the function that takes arrays."""
+    from pathlib import Path
+
+    import diverse_rule_sets
+
+    source = Path(diverse_rule_sets.__file__).parent
+    makers = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if "LocalBackend" in path.read_text("utf8") and path.parent.name != "data"
+    }
+    assert makers == {"estimators/_base.py", "learn/samplers/_sample_rules.py"}
+    assert DiverseRuleSetClassifier._make_backend is LocalBackend
