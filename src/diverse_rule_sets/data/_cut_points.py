@@ -46,6 +46,7 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     target : classes of the same records
     n_cuts : the most cuts to return
     """
+    from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
     groups, starts = _groups(np.bincount(ranks, minlength=n_ranks).astype(np.float64))
@@ -58,7 +59,9 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     tree = DecisionTreeClassifier(
         criterion="entropy", max_leaf_nodes=n_cuts + 1, min_weight_fraction_leaf=_MIN_SHARE, random_state=0
     )
-    tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label])
+    # A table has many columns, and checking the arguments takes as long as growing a small tree.
+    with config_context(skip_parameter_validation=True, assume_finite=True):
+        tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label])
     inner = tree.tree_.threshold[tree.tree_.feature >= 0]
     return starts[np.unique(np.ceil(inner).astype(np.int64))]
 
