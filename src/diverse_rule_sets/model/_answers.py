@@ -192,6 +192,12 @@ class Answers:
         return numbers, contradictions
 
 
+def no_answers(rule_set: RuleSet) -> Answers:
+    """Return the answers for a table without records."""
+    none = np.zeros(0, np.int64)
+    return Answers(rule_set, Covers(np.zeros((len(rule_set.all_rules), 0), np.uint64), 0, {}), none, none)
+
+
 def answer(rule_set: RuleSet, X: Any) -> Answers:
     """Find which rules cover each record of a table, which one decides, and which label the record gets."""
     covers = find_covers(rule_set.all_rules, as_table(X))
