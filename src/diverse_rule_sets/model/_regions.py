@@ -9,7 +9,6 @@ from __future__ import annotations
 import bisect
 import datetime
 import math
-import numbers
 import sys
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, is_number
 from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -259,7 +258,7 @@ def _ordered(column: Column, conditions: Sequence[Condition], kind: str) -> Axis
             bounds.setdefault(_place(bound), bound)
             cuts.add((_place(bound), test in (">", "<=")))
     for value in _values(conditions) if kind == NUMBER else ():
-        if isinstance(value, numbers.Real) and not isinstance(value, bool) and not math.isnan(value):
+        if is_number(value) and not math.isnan(value):
             bounds.setdefault(_place(value), value)
             cuts |= {(_place(value), False), (_place(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
