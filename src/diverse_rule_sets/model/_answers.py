@@ -74,8 +74,8 @@ class Covers:
         """The records that some of the rules cover, as one row of bits."""
         return np.asarray(np.bitwise_or.reduce(self.rows, axis=0, initial=np.uint64(0)))
 
-    def combinations(self) -> Iterator[tuple[slice, Flags, Integers]]:
-        """Give for some records after the other: these records, and their :func:`combinations`."""
+    def blocks(self) -> Iterator[tuple[slice, Flags, Integers]]:
+        """Give the records block by block: which records, and their :func:`combinations` of rules."""
         size = max(64, _BLOCK // (len(self) + 1) // 64 * 64)
         for begin in range(0, self.n_records, size):
             records = slice(begin, min(begin + size, self.n_records))
@@ -150,7 +150,7 @@ class Answers:
         shares = self.rule_set.speaker_probabilities[self.deciding]
         if self.rule_set.adds_counts:
             evidence = self.rule_set.evidence
-            for records, patterns, which in self.covers.combinations():
+            for records, patterns, which in self.covers.blocks():
                 together = evidence.shares(patterns @ evidence.counts)
                 covered = np.asarray(patterns.any(axis=1))[which]
                 shares[records][covered] = together[which[covered]]
@@ -166,7 +166,7 @@ class Answers:
         """Say for each record in one sentence why it gets its label."""
         reasons = np.array(speaker_sentences(self.rule_set), object)[self.deciding]
         if self.rule_set.adds_counts:
-            for records, patterns, which in self.covers.combinations():
+            for records, patterns, which in self.covers.blocks():
                 labels = self.rule_set.decision.winners(patterns).tolist()
                 sentences = np.array(
                     [
@@ -184,7 +184,7 @@ class Answers:
         labels = [rule.label for rule in self.rule_set.rules]
         numbers: list[list[int]] = []
         contradictions: list[bool] = []
-        for _, patterns, which in self.covers.combinations():
+        for _, patterns, which in self.covers.blocks():
             groups = [np.flatnonzero(row).tolist() for row in patterns]
             differ = np.array([len({labels[j] for j in group}) > 1 for group in groups], np.bool_)
             numbers += [[j + 1 for j in groups[k]] for k in which.tolist()]
@@ -235,7 +235,7 @@ def _decide_by_combination(
     be the label of any rule.
     """
     winners = np.full(covers.n_records, -1, np.int64) if rule_set.adds_counts else None
-    for records, patterns, which in covers.combinations():
+    for records, patterns, which in covers.blocks():
         if decision is None:
             chosen = np.array([_choose(rule_set, np.flatnonzero(row)) for row in patterns], np.int64)
         else:
