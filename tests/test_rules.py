@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from diverse_rule_sets import Equals, Interval, Rule, RuleSet
-from diverse_rule_sets.model import _rules as rules_module
+from diverse_rule_sets.model import _answers as answers_module
 from diverse_rule_sets.model._rules import CONFLICTS
 
 
@@ -152,11 +152,11 @@ def test_many_records_are_looked_at_in_blocks(conflict, monkeypatch):
     labels, counts = ("no", "yes", "no", "no", "yes"), ((5, 3), (2, 9), (7, 7), (3, 0), (1, 4))
     rules = tuple(rule_of(j, label, both) for j, (label, both) in enumerate(zip(labels, counts, strict=True)))
     spare = (rule_of(5, "yes", (0, 2)),)
-    table = rng.integers(0, 2, (101, 6))
+    table = rng.integers(0, 2, (301, 6))
     together = a_set(conflict, rules=rules, backups=spare)
     ask = (RuleSet.answers, RuleSet.speakers, RuleSet.predict_proba, RuleSet.reasons)
     ref = [one(together, table) for one in ask]
-    monkeypatch.setattr(rules_module, "_BLOCK", 1)
+    monkeypatch.setattr(answers_module, "_BLOCK", 1)
     for one, expected in zip(ask, ref, strict=True):
         np.testing.assert_array_equal(one(together, table), expected)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.model._changes import find_changes
 from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._explanation import changed
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._regions import axes_of
 from models import as_polars, records_for, rule_sets
@@ -199,7 +199,7 @@ def found(rule_set, frame):
     table = as_table(frame)
     answers = rule_set.predict(frame).tolist()
     axes = axes_of(rule_set, {name: table.column(name) for name in rule_set.columns})
-    return answers, changed(rule_set, axes, answers, None)
+    return answers, find_changes(rule_set, axes, answers, None)
 
 
 @settings(max_examples=250)
@@ -223,7 +223,7 @@ def test_what_is_said_is_true_of_every_value_that_meets_it(drawn, seed):
             assert ((rule_set.predict(kept) == change.label) == change.enough).all()
             who = rule_set.speakers(kept)
             alone = (who >= 0) | ~rule_set.fires(kept).any(axis=1)
-            assert set(np.where(alone, who, -2).tolist()) == set(change.speakers)
+            assert set(np.where(alone, who, -2).tolist()) == set(change.deciding)
             if not change.enough:
                 assert rule_set.rules[change.rule].covers(kept).all()
                 assert rule_set.rules[change.rule].label == change.label

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
+from diverse_rule_sets.model._answers import Covers, find_covers
 from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share"]
@@ -20,25 +20,30 @@ __all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "
 
 def overlap(rule_set: RuleSet, X: Any) -> int:
     """Return how many records are covered by two rules or more."""
-    return int((_fires(rule_set, X).sum(axis=1) > 1).sum())
+    return int((_covers(rule_set, X).depth > 1).sum())
 
 
 def overlap_share(rule_set: RuleSet, X: Any) -> float:
     """Return the share of records that are covered by two rules or more."""
-    table = as_table(X)
-    return overlap(rule_set, table) / table.n_records
+    return _shares(rule_set, X)[0]
 
 
 def coverage(rule_set: RuleSet, X: Any) -> float:
     """Return the share of records that some rule covers."""
-    return float(_fires(rule_set, X).any(axis=1).mean())
+    return _shares(rule_set, X)[1]
+
+
+def _shares(rule_set: RuleSet, X: Any) -> tuple[float, float]:
+    """Return :func:`overlap_share` and :func:`coverage`, from one pass over the table."""
+    depth = _covers(rule_set, X).depth
+    return int((depth > 1).sum()) / depth.size, float((depth > 0).mean())
 
 
 def diversity(rule_set: RuleSet, X: Any) -> float:
     """Return the mean Jaccard distance over unordered pairs of rules; 1 for a single rule or none."""
     _check(rule_set)
     k = len(rule_set)
-    return _dispersion(rule_set, X) / (k * (k - 1) / 2) if k > 1 else 1.0
+    return _dispersion(_covers(rule_set, X)) / (k * (k - 1) / 2) if k > 1 else 1.0
 
 
 def mean_conditions(rule_set: RuleSet) -> float:
@@ -61,11 +66,12 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     check_number("lambda_", lambda_, numbers.Real, low=0)
     table = as_table(X)
     codes, n_classes = as_labels(y, rule_set.classes, table.n_records), len(rule_set.classes)
-    counts = np.array([np.bincount(codes[covered], minlength=n_classes) for covered in rule_set.fires(table).T])
+    covers = _covers(rule_set, table)
+    counts = np.array([np.bincount(codes[covered], minlength=n_classes) for covered in covers])
     totals = np.bincount(codes, minlength=n_classes)
     own = np.array([rule_set.classes.index(rule.label) for rule in rule_set], np.int64)
     counts = counts.reshape(len(rule_set), n_classes)
-    return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(rule_set, table))
+    return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(covers))
 
 
 def _check(rule_set: Any) -> None:
@@ -73,17 +79,18 @@ def _check(rule_set: Any) -> None:
         raise TypeError(f"rule_set must be a RuleSet, such as clf.rule_set_, got {type(rule_set).__name__}")
 
 
-def _fires(rule_set: RuleSet, X: Any) -> Flags:
+def _covers(rule_set: RuleSet, X: Any) -> Covers:
+    """Find which rules cover which records; fallback rules, and columns that only they read, are left out."""
     _check(rule_set)
-    return rule_set.fires(X)
+    return find_covers(rule_set.rules, as_table(X))
 
 
-def _dispersion(rule_set: RuleSet, X: Any) -> float:
+def _dispersion(covers: Covers) -> float:
     """Return the sum of Jaccard distances over unordered pairs of rules."""
-    covers = bitset.pack(np.ascontiguousarray(_fires(rule_set, X).T))
-    sizes: Integers = bitset.popcount(covers)
+    rows = covers.rows
+    sizes = bitset.popcount(rows)
     total = 0.0
-    for j in range(1, len(rule_set)):
-        shared = bitset.popcount(covers[:j] & covers[j])
+    for j in range(1, len(rows)):
+        shared = bitset.popcount(rows[:j] & rows[j])
         total += float(jaccard_distance(shared, sizes[:j], sizes[j]).sum())
     return total

@@ -222,13 +222,14 @@ def _measured(rule_set: RuleSet, inside: Table, outside: Table, labels: NDArray[
     from sklearn.metrics import balanced_accuracy_score
 
     predicted = rule_set.predict(outside)
+    overlap, coverage = metrics._shares(rule_set, inside)
     return (
         float(balanced_accuracy_score(labels.astype(str), predicted.astype(str))),
         float(np.mean(labels.astype(str) == predicted.astype(str))),
         float(len(rule_set)),
         metrics.mean_conditions(rule_set),
-        metrics.overlap_share(rule_set, inside),
-        1.0 - metrics.coverage(rule_set, inside),
+        overlap,
+        1.0 - coverage,
         float(len(rule_set.backups)),
     )
 

@@ -17,6 +17,7 @@ from diverse_rule_sets.cli._boundary import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_out, writing
 from diverse_rule_sets.cli._kinds import TEXT, as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
+from diverse_rule_sets.model._answers import no_answers
 
 ALL = "all"
 _BLOCK = 100_000  # records written to a pipe in one go
@@ -40,10 +41,9 @@ def load_for(rule_set: RuleSet, path: str, reading: Mapping[str, Any], also: Seq
 def records_for(rule_set: RuleSet, table: Loaded, also: Sequence[str] = ()) -> pl.DataFrame:
     """Return the columns that the rules read, as values of the kinds that they had in training, and some more."""
     named: dict[Any, list[Any]] = {}
-    for rule in rule_set.rules + rule_set.backups:
+    for rule in rule_set.all_rules:
         for condition in rule.conditions:
-            values = getattr(condition, "values", None) or (getattr(condition, "value", None),)
-            named.setdefault(condition.column, []).extend(values)
+            named.setdefault(condition.column, []).extend(condition.values_named)
     columns = [table.read(name, rule_set.kind(name) or None, tuple(named[name])) for name in names_read(rule_set)]
     if not columns:  # rules without a condition: any column will do
         columns = [pl.Series("x", np.zeros(table.frame.height))]
@@ -82,7 +82,7 @@ def labelled(table: Loaded, target: str, drop_unlabelled: bool) -> Loaded:
 def predictions(
     rule_set: RuleSet, table: Loaded, keep: Sequence[str], proba: bool, prefix: str, typed: bool = False
 ) -> pl.DataFrame:
-    """Return a frame with the columns to keep, the label, the number of the rule that spoke, and probabilities.
+    """Return a frame with the columns to keep, the label, the number of the rule that decides, and probabilities.
 
     Columns to keep are as they are in the file, or, ``typed``, values of the kinds that they are read as.
     """
@@ -93,16 +93,15 @@ def predictions(
         kept = [table.read(column.name, TEXT) if column.dtype == pl.Object else column for column in kept]
     elif table.bare:  # an empty cell stays one
         kept = [column.set(column == "", None) for column in kept]
-    some = X.height > 0
-    answers = rule_set.answers(X) if some else np.zeros(0, np.int64)
-    spoke = rule_set.speakers(X) + 1 if some else np.zeros(0, np.int64)
+    answers = rule_set.answer(X) if X.height else no_answers(rule_set)
+    numbers = answers.deciding + 1
     labels = pl.Series(list(rule_set.classes), strict=False)
     new = [
-        labels.gather(answers).alias(f"{prefix}label"),
-        pl.Series(f"{prefix}rule", spoke).set(pl.Series(spoke == 0), None),
+        labels.gather(answers.labels).alias(f"{prefix}label"),
+        pl.Series(f"{prefix}rule", numbers).set(pl.Series(numbers == 0), None),
     ]
     if proba:
-        shares = rule_set.predict_proba(X) if some else np.zeros((0, len(rule_set.classes)))
+        shares = answers.probabilities
         new += [pl.Series(f"{prefix}probability_{label}", shares[:, k]) for k, label in enumerate(rule_set.classes)]
     for column in new:
         if column.name in [old.name for old in kept]:

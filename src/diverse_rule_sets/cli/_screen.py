@@ -17,6 +17,7 @@ from rich.text import Text
 
 from diverse_rule_sets import Rule, RuleSet
 from diverse_rule_sets.cli._boundary import visible
+from diverse_rule_sets.model._formatting import ANYTHING, format_label
 from diverse_rule_sets.model._text import digits
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
@@ -47,7 +48,7 @@ class _Page:
         self._width = min(screen.width, _WIDEST)
         self._bar = 24 if self._width >= 100 else 16
         self._total = sum(rule_set.class_totals)
-        self._number = len(str(len(rule_set.rules) + len(rule_set.backups)))
+        self._number = len(str(len(rule_set.all_rules)))
         self._label = min(max(len(_label(label)) for label in rule_set.classes), 20)  # so that bars stand in line
         self._blocks = "█░" if "utf" in screen.encoding.lower() else "#."
         styles = (_COLOURS[k % len(_COLOURS)] for k in range(len(rule_set.classes)))
@@ -94,7 +95,7 @@ class _Page:
 
     def _body(self, rule: Rule) -> RenderableType:
         """Return the conditions: on one line if they fit, or else a line each, what is wrapped set in."""
-        words = [visible(str(condition)) for condition in rule.conditions] or ["anything"]
+        words = [visible(str(condition)) for condition in rule.conditions] or [ANYTHING]
         if len(" AND ".join(words)) + 3 <= self._width - self._number - 3:
             parts = [
                 Text.assemble((keyword, "bold"), word) for keyword, word in zip(_keywords(" "), words, strict=False)
@@ -143,7 +144,7 @@ def _notes(rule_set: RuleSet) -> tuple[list[str], list[str]]:
 
 def _label(label: Any) -> str:
     """Return a label as rules print it."""
-    return visible(str(Rule((), label)).removeprefix("IF anything THEN "))
+    return visible(format_label(label))
 
 
 def _keywords(gap: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._answers import evaluation
 from diverse_rule_sets.cli._fitting import Records
 from diverse_rule_sets.cli._screen import say, show_table
+from diverse_rule_sets.model._formatting import format_body
 from diverse_rule_sets.model._text import digits
 
 _WIDEST_CONFUSION = 10  # classes
@@ -77,7 +78,6 @@ def _tell_confusions(facts: Mapping[str, Any]) -> None:
 
 
 def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
-    body = " AND ".join(rule["conditions"]) or "anything"
     trained = rule["training"]
     return (
         f"{rule['number']}",
@@ -86,7 +86,7 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
         _share(trained["precision"]),
         f"{trained['n_covered']:,}",
         rule["label"],
-        f"{'no rule covers it, and ' if rule['backup'] else ''}{body}",
+        f"{'no rule covers it, and ' if rule['backup'] else ''}{format_body(rule['conditions'])}",
     )
 
 

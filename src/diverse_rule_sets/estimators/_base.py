@@ -24,7 +24,8 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._offers import Cutting
 from diverse_rule_sets.estimators._translation import Items
-from diverse_rule_sets.model._rules import Rule, RuleSet, firing_groups, with_kinds
+from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._rules import Rule, RuleSet, with_kinds
 
 BINNINGS = ("supervised", "uniform", "quantile")
 
@@ -127,42 +128,38 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule that speaks, or of the first backup, or the default."""
-        table = self._table(X)
-        return np.asarray(self.classes_[self.rule_set_.answers(table)])
+        """Return each record's label: that of the rule that decides, or of the first fallback rule, or the default."""
+        answers = self._answer(X)
+        return np.asarray(self.classes_[answers.labels])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each record's class probabilities, columns as in ``classes_``.
 
-        They are the class shares of the training records under the rule that speaks, mixed a little with those of the
+        They are the class shares of the training records under the rule that decides, mixed a little with those of the
         whole table; of all covering rules together where their counts are added up. A rule's label need not be the
         likeliest class under it.
         """
-        table = self._table(X)
-        return self.rule_set_.predict_proba(table)
+        return self._answer(X).probabilities
 
     def explain(self, X: Any) -> Any:
         """Tell for each record why it gets its label.
 
         Returns
         -------
-        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or backup
-        that spoke, missing if none did (where class counts are added up, also if no covering rule has the label that
+        frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or fallback rule
+        that decides, missing if none does (if class counts are added up, also if no covering rule has the label that
         wins); ``fired``, the numbers of all rules that cover the record; ``contradiction``, whether those rules name
         different labels; ``reason``, in words. It is of the same library as X (and has its index), pandas or else
         polars for arrays.
         """
-        table = self._table(X)
-        rules = self.rule_set_.rules
-        groups, which = firing_groups(self.rule_set_.fires(table))
-        names = [(group + 1).tolist() for group in groups]
-        contradicts = np.array([len({rules[j].label for j in group}) > 1 for group in groups], np.bool_)
+        answers = self._answer(X)
+        covering, contradictions = answers.covering_rules()
         columns = {
-            "label": self.classes_[self.rule_set_.answers(table)].tolist(),
-            "rule": [None if j < 0 else j + 1 for j in self.rule_set_.speakers(table).tolist()],
-            "fired": [names[k].copy() for k in which.tolist()],
-            "contradiction": contradicts[which].tolist(),
-            "reason": self.rule_set_.reasons(table),
+            "label": self.classes_[answers.labels].tolist(),
+            "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
+            "fired": covering,
+            "contradiction": contradictions,
+            "reason": answers.reasons(),
         }
         return frame_like(X, columns, rule="Int64")
 
@@ -181,6 +178,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
         return self.rule_set_.why(X if one else self._table(X), label=label)
+
+    def _answer(self, X: Any) -> Answers:
+        """Check a table to predict, and find all answers for it in one pass."""
+        table = self._table(X)
+        return self.rule_set_.answer(table)
 
     def _table(self, X: Any) -> Table:
         """Check a table to predict: columns by name, or by position where one of the two tables has no names."""

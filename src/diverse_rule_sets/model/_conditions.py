@@ -1,7 +1,7 @@
 """Conditions: one test of one column, a frozen value in the units of the table.
 
-What a condition says of a record is defined here, in :meth:`Condition.holds`, and nowhere else: the
-learner packs these answers into bits, prediction asks them of new records.
+Whether a condition holds for a record is defined here, in :meth:`Condition.holds`, and nowhere else: the
+learner packs the flags into bits, prediction computes them for new records.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Condition(ABC):
 
     @property
     def kind(self) -> str:
-        """The kind of column that the condition speaks of; empty if that could be any."""
+        """The kind of column that the condition tests; empty if that could be any."""
         return ""
 
     @property
@@ -70,13 +70,14 @@ class Condition(ABC):
     def _apart(self, other: Condition) -> ValueError:
         return ValueError(f"no value can meet both {self} and {other}")
 
-    def _mismatch(self, column: Column, expected: str) -> ValueError:
-        dates = column.kind in (DATE, INSTANT) and expected == CATEGORY
+    def _none_of(self, column: Column) -> Flags:
+        """Return that a condition holds for no record of a column of another kind: an error unless all are missing."""
+        if column.missing.all():
+            return np.zeros(column.values.size, np.bool_)
+        dates = column.kind in (DATE, INSTANT) and self.kind == CATEGORY
         hint = "; one moment is an interval too: 2020-01-31 <= day <= 2020-01-31" if dates else ""
-        return ValueError(
-            f"column {self.column!r} holds {column.kind} values, expected {expected} values for the condition "
-            f"{self}{hint}"
-        )
+        expected = f"expected {self.kind} values for the condition {self}"
+        raise ValueError(f"column {self.column!r} holds {column.kind} values, {expected}{hint}")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Interval(Condition):
 
     @property
     def kind(self) -> str:
-        """The kind of column that the interval speaks of."""
+        """The kind of column that the interval tests."""
         return _kind_of(self.high if self.low is None else self.low)
 
     @property
@@ -138,9 +139,7 @@ class Interval(Condition):
     def holds(self, column: Column) -> Flags:
         """Tell for each record whether its value lies in the interval."""
         if column.kind != self.kind:
-            if column.missing.all():
-                return np.zeros(column.values.size, np.bool_)
-            raise self._mismatch(column, self.kind)
+            return self._none_of(column)
         passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.comparisons]
         return np.asarray(passed[0] if len(passed) == 1 else passed[0] & passed[1])
 
@@ -148,8 +147,8 @@ class Interval(Condition):
         """Return the interval that two intervals have in common."""
         if isinstance(other, Equals | IsIn):
             return other.meet(self)
-        if isinstance(other, IsMissing):
-            return super().meet(other)
+        if other.holds_if_missing:
+            raise self._apart(other)
         if not isinstance(other, Interval) or other.kind != self.kind:
             raise ValueError(f"{self} and {other} cannot be put together into one condition")
         lows: list[Any] = [one.low for one in (self, other) if one.low is not None]
@@ -209,11 +208,9 @@ class Equals(Condition):
             fits = column.kind == CATEGORY or isinstance(self.value, bool) == (column.kind == BOOLEAN)
             if fits and not (column.kind == TEXT and not isinstance(self.value, str)):
                 return np.asarray(column.values == column.positions.get(self.value, -2))
-        elif column.kind == NUMBER and isinstance(self.value, numbers.Real) and not isinstance(self.value, bool):
+        elif column.kind == NUMBER and is_number(self.value):
             return np.asarray(column.values == self.value)
-        if self.mixed or column.missing.all():
-            return np.zeros(column.values.size, np.bool_)
-        raise self._mismatch(column, self.kind)
+        return np.zeros(column.values.size, np.bool_) if self.mixed else self._none_of(column)
 
     def meet(self, other: Condition) -> Condition:
         """Return this condition if its value is among those that the other allows."""
@@ -225,7 +222,7 @@ class Equals(Condition):
 
 @dataclass(frozen=True, eq=False)
 class _OfValues(Condition):
-    """A condition that names several values, in whatever order."""
+    """A condition that lists several values, in any order."""
 
     values: tuple[Any, ...]
     mixed: bool = False
@@ -250,6 +247,10 @@ class _OfValues(Condition):
     @property
     def _identity(self) -> tuple[Hashable, frozenset[Any]]:
         return self.column, frozenset(self.values)
+
+    def __str__(self) -> str:
+        test = "not in" if self.excludes else "in"
+        return f"{format_name(self.column)} {test} {{{', '.join(map(format_value, self.values))}}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,9 +279,6 @@ class IsIn(_OfValues):
         """Return the values that both conditions allow."""
         return _of_values(self.column, _allowed(self.values, other), self.mixed) or super().meet(other)
 
-    def __str__(self) -> str:
-        return f"{format_name(self.column)} in {{{', '.join(map(format_value, self.values))}}}"
-
 
 @dataclass(frozen=True, eq=False)
 class IsNotIn(_OfValues):
@@ -308,26 +306,16 @@ class IsNotIn(_OfValues):
             return IsNotIn(self.column, self.values + more, self.mixed)
         return other.meet(self)
 
-    def __str__(self) -> str:
-        return f"{format_name(self.column)} not in {{{', '.join(map(format_value, self.values))}}}"
-
 
 def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
     """Return those of the values that the other condition allows, in order."""
-    if isinstance(other, Equals):
-        return tuple(value for value in values if value == other.value)
-    if isinstance(other, IsIn):
-        return tuple(value for value in values if value in other.values)
-    if isinstance(other, IsNotIn):
-        return tuple(value for value in values if value not in other.values)
-    if isinstance(other, Interval) and other.kind == NUMBER:
-        column = Column(other.column, NUMBER, np.array([_real_or_nan(value) for value in values]))
-        return tuple(value for value, inside in zip(values, other.holds(column).tolist(), strict=True) if inside)
+    if other.values_named or other.excludes:
+        return tuple(value for value in values if (value in other.values_named) != other.excludes)
+    if other.comparisons and other.kind == NUMBER:
+        reals = [float(value) if is_number(value) else math.nan for value in values]
+        inside = other.holds(Column(other.column, NUMBER, np.array(reals)))
+        return tuple(value for value, flag in zip(values, inside.tolist(), strict=True) if flag)
     return ()
-
-
-def _real_or_nan(value: Any) -> float:
-    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
 
 
 def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condition | None:
@@ -381,24 +369,24 @@ _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operato
 def _bound(bound: Any, column: Hashable) -> Any:
     """Check a bound; a date is the start of its day."""
     bound = plain(bound)
-    if isinstance(bound, datetime.datetime):
-        return bound if bound.tzinfo is None else bound.astimezone(datetime.UTC)
-    if bound is None:
+    if bound is None or (isinstance(bound, datetime.datetime) and bound.tzinfo is None):
         return bound
+    if isinstance(bound, datetime.datetime):
+        return bound.astimezone(datetime.UTC)
     if isinstance(bound, datetime.date):
         return datetime.datetime(bound.year, bound.month, bound.day)
-    if not isinstance(bound, numbers.Real) or isinstance(bound, bool) or not _fits(bound):
+    if not is_number(bound) or not -sys.float_info.max <= bound <= sys.float_info.max:
         raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r:.60}")
     return bound
 
 
-def _fits(number: Any) -> bool:
-    """Tell whether a number is one that a double can hold."""
-    return bool(-sys.float_info.max <= number <= sys.float_info.max)
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number; a boolean is none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _kind_of(bound: Any) -> str:
-    """The kind of column that a bound speaks of."""
+    """Return the kind of column that a bound belongs to."""
     if isinstance(bound, datetime.datetime):
         return DATE if bound.tzinfo is None else INSTANT
     return NUMBER
@@ -406,8 +394,7 @@ def _kind_of(bound: Any) -> str:
 
 def _comparable(bound: Bound) -> Any:
     """Turn a bound into what numpy compares quickly."""
-    if isinstance(bound, datetime.datetime):
-        if bound.tzinfo is not None:
-            bound = bound.astimezone(datetime.UTC).replace(tzinfo=None)
-        return np.datetime64(bound, "us")
-    return bound
+    if not isinstance(bound, datetime.datetime):
+        return bound
+    moment = bound if bound.tzinfo is None else bound.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(moment, "us")

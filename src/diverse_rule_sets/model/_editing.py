@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._formatting import label_position
-from diverse_rule_sets.model._rules import Rule, RuleSet, covering, with_kinds
+from diverse_rule_sets.model._rules import Rule, RuleSet, note_kinds
 
 Integers = NDArray[np.int64]
 
@@ -24,16 +25,17 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, left = [], np.ones(table.n_records, np.bool_)
-    covers = covering(rule_set.rules + rule_set.backups, table)
-    for rule, covered in zip(rule_set.rules, covers, strict=False):
+    covers = find_covers(rule_set.all_rules, table)
+    flags = iter(covers)
+    for rule, covered in zip(rule_set.rules, flags, strict=False):
         rules.append(_counted(rule, rule_set, codes[covered]))
         left &= ~covered
     uncovered = np.bincount(codes[left], minlength=n_classes)
     backups = []
-    for rule, covered in zip(rule_set.backups, covers, strict=True):
-        spoken = covered & left  # a backup counts the records for which it speaks
-        backups.append(_counted(rule, rule_set, codes[spoken]))
-        left &= ~spoken
+    for rule, covered in zip(rule_set.backups, flags, strict=True):
+        decided = covered & left  # a fallback rule counts the records for which it decides
+        backups.append(_counted(rule, rule_set, codes[decided]))
+        left &= ~decided
     changed = replace(
         rule_set,
         rules=tuple(rules),
@@ -42,7 +44,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
     )
-    return with_kinds(changed, table)
+    return note_kinds(changed, covers.kinds)
 
 
 def _counted(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
@@ -134,7 +136,7 @@ def _read(rule: Any, rule_set: RuleSet) -> Rule:
 
 def _found(rule: Any, rule_set: RuleSet) -> int:
     """Return the place of a rule or backup: by its number, as printed, or by what it says."""
-    everyone = rule_set.rules + rule_set.backups
+    everyone = rule_set.all_rules
     if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
         return _place("rule", rule, len(everyone))
     if not isinstance(rule, Rule | str):

@@ -23,7 +23,7 @@ import re
 from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
-from diverse_rule_sets.model._formatting import FIGURES
+from diverse_rule_sets.model._formatting import ANYTHING, FIGURES
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -66,7 +66,7 @@ def parse_rule(text: str) -> tuple[tuple[Condition, ...], Any]:
         raise _error(text, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
     position = begin.end()
     conditions: list[Condition] = []
-    anything = re.compile(r"anything\s+THEN\b").match(text, position)
+    anything = re.compile(rf"{ANYTHING}\s+THEN\b").match(text, position)
     if anything:
         return (), _label(text, anything.end())
     while True:

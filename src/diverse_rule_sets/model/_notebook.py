@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._formatting import ANYTHING, format_label
 from diverse_rule_sets.model._text import percent, tally, weight_words
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def table(rule_set: RuleSet) -> str:
 
 def _legend(rule_set: RuleSet) -> str:
     """Name the colours of the bars; nothing where there are no bars."""
-    if not any(rule.n_covered for rule in rule_set.rules + rule_set.backups):
+    if not any(rule.n_covered for rule in rule_set.all_rules):
         return ""
     named = [(_colour(rule_set.classes, label), "", format_label(label)) for label in rule_set.classes]
     if len(rule_set.classes) > len(COLOURS):
@@ -93,7 +93,7 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
     label = _text(format_label(rule.label))
     share = f'<br><span class="muted">{percent(rule.n_covered / n_records)}</span>' if n_records else ""
     return (
-        f'<tr><td class="figure">{number}</td><td>{body or "anything"}</td><td class="label"><b>{label}</b></td>'
+        f'<tr><td class="figure">{number}</td><td>{body or ANYTHING}</td><td class="label"><b>{label}</b></td>'
         f'<td>{precision}{_bar(rule_set, rule)}</td><td class="figure">{rule.n_covered:,}{share}</td></tr>'
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import bisect
 import datetime
 import math
-import numbers
 import sys
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, is_number
 from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -193,7 +192,7 @@ class _Ordered(Axis):
 def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]:
     """Return the pieces of each column that a rule set reads."""
     by_column: dict[Hashable, list[Condition]] = {}
-    for rule in rule_set.rules + rule_set.backups:
+    for rule in rule_set.all_rules:
         for condition in rule.conditions:
             by_column.setdefault(condition.column, []).append(condition)
     kinds = dict(rule_set.kinds)
@@ -207,7 +206,7 @@ def _axis(column: Column, conditions: Sequence[Condition], trained: str | None) 
     kind = next((kind for kind in (column.kind, trained) if kind not in (EMPTY, None)), _only(kinds))
     if kind is None or not all(isinstance(condition, known) for condition in conditions):
         return Axis(column, np.arange(column.values.size), ())
-    cut = any(isinstance(condition, Interval) for condition in conditions)
+    cut = any(condition.comparisons for condition in conditions)
     mixed = any(getattr(condition, "mixed", False) for condition in conditions)
     if kind in (DATE, INSTANT) or (kind == NUMBER and (cut or not mixed)):
         return _ordered(column, conditions, kind)
@@ -222,15 +221,14 @@ def _only(kinds: set[str]) -> str | None:
 
 
 def _values(conditions: Sequence[Condition]) -> dict[Any, None]:
-    """Return the values that conditions name, in order."""
-    several = [condition.values for condition in conditions if isinstance(condition, IsIn | IsNotIn)]
-    alone = [(condition.value,) for condition in conditions if isinstance(condition, Equals)]
-    return dict.fromkeys(value for values in alone + several for value in values)
+    """Return the values that conditions name, those of `Equals` first."""
+    order = sorted(conditions, key=lambda condition: not isinstance(condition, Equals))
+    return dict.fromkeys(value for condition in order for value in condition.values_named)
 
 
 def _offered(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
-    """Return the pieces that a record may be moved to: missing values, the last, where a condition speaks of them."""
-    missing = any(isinstance(condition, IsMissing) for condition in conditions)
+    """Return the pieces that a record may be moved to: the last, missing values, only if a condition tests for them."""
+    missing = any(condition.holds_if_missing for condition in conditions)
     return tuple(range(n_pieces if missing else n_pieces - 1))
 
 
@@ -256,11 +254,11 @@ def _ordered(column: Column, conditions: Sequence[Condition], kind: str) -> Axis
     bounds: dict[Any, Any] = {}
     cuts: set[Cut] = set()
     for condition in conditions:
-        for test, bound in condition.comparisons if isinstance(condition, Interval) else ():
+        for test, bound in condition.comparisons:
             bounds.setdefault(_place(bound), bound)
             cuts.add((_place(bound), test in (">", "<=")))
     for value in _values(conditions) if kind == NUMBER else ():
-        if isinstance(value, numbers.Real) and not isinstance(value, bool) and not math.isnan(value):
+        if is_number(value) and not math.isnan(value):
             bounds.setdefault(_place(value), value)
             cuts |= {(_place(value), False), (_place(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})

@@ -6,7 +6,7 @@ Neither the encoder nor the compiled kernels are needed to use a fitted rule set
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import EMPTY, Table, as_table, plain
 from diverse_rule_sets.model import _notebook
+from diverse_rule_sets.model._answers import Answers, answer, find_covers
+from diverse_rule_sets.model._answers import firing_groups as firing_groups  # report/_overlap imports it from here
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
-from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import Doors
-from diverse_rule_sets.model._text import page, sentence_of_group, speaker_sentences
+from diverse_rule_sets.model._text import page
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,8 @@ class Rule:
         return covered
 
     def __str__(self) -> str:
-        body = " AND ".join(map(str, self.conditions)) or "anything"
-        return f"IF {body} THEN {format_label(self.label)}"
+        return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"
 
-
-# Records times rules that are looked at in one go.
-_BLOCK = 1 << 22
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
@@ -177,73 +175,38 @@ class RuleSet(Doors):
     @property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns that some rule or backup reads, in the order of first use."""
-        return tuple(dict.fromkeys(c.column for rule in self.rules + self.backups for c in rule.conditions))
+        return tuple(dict.fromkeys(c.column for rule in self.all_rules for c in rule.conditions))
 
     def kind(self, column: Hashable) -> str:
         """Return the kind of a column's values: as in training, or else what the conditions tell, if they do."""
-        told = [c.kind for rule in self.rules + self.backups for c in rule.conditions if c.column == column]
+        told = [c.kind for rule in self.all_rules for c in rule.conditions if c.column == column]
         return dict(self.kinds).get(column) or next(filter(None, told), "")
+
+    def answer(self, X: Any) -> Answers:
+        """Return all answers for a table from one pass over it: see :class:`Answers`.
+
+        The other methods that take a table answer one question each and make a pass of their own.
+        """
+        return answer(self, X)
 
     def fires(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
-        table = as_table(X)
-        return _unpacked(_fires(self.rules, table), 0, table.n_records)
+        return find_covers(self.rules, as_table(X)).flags()
 
     def speakers(self, X: Any) -> NDArray[np.int64]:
         """Return who speaks for each record: a position in ``rules + backups``, or -1.
 
         -1 means the default; where class counts are added up also that no covering rule has the label that wins.
         """
-        return self._by_blocks(X, lambda covered, spoke: spoke)
-
-    def _by_blocks(self, X: Any, tell: Callable[[Flags, NDArray[np.int64]], NDArray[Any]]) -> NDArray[Any]:
-        """Ask about some records after the other, so that many rules on many records fit into memory.
-
-        ``tell`` is given which rules cover each record of a block, and who speaks for it.
-        """
-        table = as_table(X)
-        fired = _fires(self.rules + self.backups, table)
-        size = max(8, _BLOCK // (len(fired) + 1) // 8 * 8)
-        blocks = []
-        for begin in range(0, table.n_records, size):
-            flags = _unpacked(fired, begin, min(begin + size, table.n_records))
-            covered, spare = flags[:, : len(self.rules)], flags[:, len(self.rules) :]
-            spoke = self._settled(covered)
-            if self.backups:
-                backup = np.where(spare.any(axis=1), len(self.rules) + np.argmax(spare, axis=1), -1)
-                spoke = np.where(covered.any(axis=1), spoke, backup)
-            blocks.append(tell(covered, spoke))
-        return np.concatenate(blocks)
-
-    def _settled(self, fired: Flags) -> NDArray[np.int64]:
-        """Return the position of the rule that speaks for each record, -1 where none covers it."""
-        if not self.rules:
-            return np.full(fired.shape[0], -1, np.int64)
-        if callable(self.conflict):
-            groups, which = firing_groups(fired)
-            return np.array([self._settle(group) for group in groups], np.int64)[which]
-        decision = self.decision
-        if decision.ballots is None:
-            return decision.speakers(fired)
-        patterns, which = _patterns(fired)
-        return decision.speakers(patterns)[which]
+        return self.answer(X).deciding
 
     def answers(self, X: Any) -> NDArray[np.int64]:
         """Return the position in ``classes`` of each record's label."""
-        return self._by_blocks(X, self._said)
-
-    def _said(self, covered: Flags, spoke: NDArray[np.int64]) -> NDArray[np.int64]:
-        said = self.said_by(spoke)
-        if self.conflict == "counts":  # may say what no rule alone says
-            patterns, which = _patterns(covered)
-            said = np.where(covered.any(axis=1), self.decision.winners(patterns)[which], said)
-        return said
+        return self.answer(X).labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return each record's label: that of the rule or backup that speaks, or the default."""
-        classes = np.empty(len(self.classes), object)
-        classes[:] = self.classes
-        return classes[self.answers(X)]
+        return self.answer(X).predictions()
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return each record's class probabilities: the smoothed class counts of the rule that speaks.
@@ -253,33 +216,11 @@ class RuleSet(Doors):
         weight. A record left to the default takes the :attr:`default_counts`; where ``conflict`` is ``"counts"``, those
         of all covering rules are added up first. Columns are ordered as ``classes``.
         """
-        alone, evidence = self.speaker_probabilities, self.evidence
-
-        def shares(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[np.float64]:
-            if self.conflict != "counts":
-                return alone[spoke]
-            patterns, which = _patterns(covered)
-            together = evidence.shares(patterns @ evidence.counts)[which]
-            return np.where(covered.any(axis=1, keepdims=True), together, alone[spoke])
-
-        return self._by_blocks(X, shares)
+        return self.answer(X).probabilities
 
     def reasons(self, X: Any) -> list[str]:
         """Say for each record in one sentence why it gets its label."""
-        sentences = np.array(speaker_sentences(self), object)
-
-        def told(covered: Flags, spoke: NDArray[np.int64]) -> NDArray[Any]:
-            if self.conflict != "counts":
-                return sentences[spoke]
-            patterns, which = _patterns(covered)
-            labels = self.decision.winners(patterns).tolist()
-            groups = [
-                sentence_of_group(self, np.flatnonzero(row).tolist(), k)
-                for row, k in zip(patterns, labels, strict=True)
-            ]
-            return np.where(covered.any(axis=1), np.array(groups, object)[which], sentences[spoke])
-
-        return list(self._by_blocks(X, told))
+        return self.answer(X).reasons()
 
     @property
     def likeliest_default(self) -> Any:
@@ -310,7 +251,7 @@ class RuleSet(Doors):
     @property
     def speaker_probabilities(self) -> NDArray[np.float64]:
         """Class probabilities under each rule, then each backup, then the default: a row each."""
-        counts = [self.class_counts(self.rules + self.backups), np.array([self.default_counts], np.float64)]
+        counts = [self.class_counts(self.all_rules), np.array([self.default_counts], np.float64)]
         return self.evidence.shares(np.vstack(counts))
 
     @property
@@ -322,7 +263,7 @@ class RuleSet(Doors):
 
     def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position in ``classes`` of what each speaker says; -1 is the default."""
-        labels = [self.classes.index(rule.label) for rule in self.rules + self.backups]
+        labels = [self.classes.index(rule.label) for rule in self.all_rules]
         return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
 
     def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
@@ -330,17 +271,6 @@ class RuleSet(Doors):
         known = [dict(rule.class_counts) for rule in rules]
         rows = [[counts.get(label, 0) for label in self.classes] for counts in known]
         return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
-
-    def _settle(self, covering: NDArray[np.int64]) -> int:
-        """Return which of the covering rules speaks, by the user's function."""
-        if covering.size < 2:
-            return int(covering[0]) if covering.size else -1
-        assert callable(self.conflict)
-        offered = tuple(self.rules[j] for j in covering)
-        answer = self.conflict(offered)
-        if answer not in offered:
-            raise ValueError(f"conflict returned {answer!r}, expected one of the covering rules it was given")
-        return int(covering[offered.index(answer)])
 
     def __repr__(self) -> str:
         spare = f", {len(self.backups)} backups" if self.backups else ""
@@ -357,50 +287,11 @@ class RuleSet(Doors):
 
 def with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
     """Note the kinds of the columns that the rules read; one that holds nothing in this table keeps what it was."""
-    kinds = {name: table.column(name).kind for name in rule_set.columns}
+    return note_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
+
+
+def note_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
+    """Return the rule set with the kinds of its columns in some table; a column that is empty there keeps its kind."""
     before = dict(rule_set.kinds)
     known = {name: before.get(name, "") if kind == EMPTY else kind for name, kind in kinds.items()}
     return replace(rule_set, kinds=tuple((name, kind) for name, kind in known.items() if kind))
-
-
-def _fires(rules: Sequence[Rule], table: Table) -> NDArray[np.uint8]:
-    """Tell which rules cover which records: a row of packed bits a rule. Each column is read once."""
-    fired = np.full((len(rules), -(-table.n_records // 8)), 255, np.uint8)
-    by_column: dict[Hashable, dict[Condition, list[int]]] = {}
-    for j, rule in enumerate(rules):
-        for condition in rule.conditions:
-            by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
-    for name, conditions in by_column.items():
-        column = table.column(name)
-        for condition, where in conditions.items():
-            fired[where] &= np.packbits(condition.holds(column))
-    return fired
-
-
-def covering(rules: Sequence[Rule], table: Table) -> Iterator[Flags]:
-    """Give for each rule which records it covers. Each column is read once."""
-    for row in _fires(rules, table):
-        yield np.unpackbits(row, count=table.n_records).view(np.bool_)
-
-
-def _unpacked(fired: NDArray[np.uint8], begin: int, end: int) -> Flags:
-    """Return which rules cover the records from ``begin``, a multiple of 8, to ``end``: an array (records, rules)."""
-    octets = fired[:, begin // 8 : -(-end // 8)]
-    flags = np.unpackbits(octets, axis=1, count=end - begin).view(np.bool_)
-    return np.ascontiguousarray(flags.T)  # much is asked record by record
-
-
-def _patterns(fired: Flags) -> tuple[Flags, NDArray[np.int64]]:
-    """Return the combinations of rules that occur, few as a rule, and which of them each record has."""
-    if not fired.shape[1]:
-        return fired[:1], np.zeros(len(fired), np.int64)
-    packed = np.ascontiguousarray(np.packbits(fired, axis=1))
-    whole = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # a row as one value sorts faster
-    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
-    return fired[first], which.reshape(-1)
-
-
-def firing_groups(fired: Flags) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-    """Return the combinations of rules that occur, as positions, and which of them each record has."""
-    patterns, which = _patterns(fired)
-    return [np.flatnonzero(row) for row in patterns], which

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._formatting import format_body, format_label
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
@@ -16,7 +16,7 @@ def page(rule_set: RuleSet) -> str:
     """Return the rules as a page to read, then the backups, the default last."""
     uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
     total = sum(rule_set.class_totals)
-    number = len(str(len(rule_set.rules) + len(rule_set.backups)))
+    number = len(str(len(rule_set.all_rules)))
     pages = [f"{j:>{number}}. {_page(rule, total, number + 2)}" for j, rule in enumerate(rule_set.rules, 1)]
     n_uncovered = sum(rule_set.uncovered_counts)
     rest = f"no rule covers {n_uncovered:,} of {total:,} records{tally(uncovered)}"
@@ -39,7 +39,7 @@ def page(rule_set: RuleSet) -> str:
 
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     """Return rules, backups and the default as the columns of a table."""
-    everyone = rule_set.rules + rule_set.backups
+    everyone = rule_set.all_rules
     n_left = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.backups)
     counts = [*rule_set.class_counts(everyone).astype(int).tolist(), list(rule_set.default_counts)]
     if n_left <= 0:
@@ -52,7 +52,7 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "rule": [*range(1, len(everyone) + 1), None],
         "part": [*parts, "default"],
-        "if": [*map(_body, everyone), "nothing else covers it"],
+        "if": [*(format_body(rule.conditions) for rule in everyone), "nothing else covers it"],
         "then": labels,
         "conditions": [*(len(rule.conditions) for rule in everyone), 0],
         "covers": sizes,
@@ -104,14 +104,10 @@ def digits(share: float, form: str = ".2f") -> str:
     return "<" + format(_SMALLEST[form], form) if share > 0 and text == format(0, form) else text
 
 
-def _body(rule: Rule) -> str:
-    return " AND ".join(map(str, rule.conditions)) or "anything"
-
-
 def _page(rule: Rule, total: int, indent: int) -> str:
     """Return one rule with its figures, wrapped."""
     margin = " " * indent
-    one_line = f"IF {_body(rule)}"
+    one_line = f"IF {format_body(rule.conditions)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     figures = f"precision {digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
     figures = figures if rule.n_covered else f"covers none of {total:,} records"
@@ -161,7 +157,7 @@ def percent(share: float) -> str:
 
 def _backup_page(rule: Rule, indent: int) -> str:
     """Return one backup with its figures, on one line if it fits."""
-    body, answer = f"IF {_body(rule)}", format_label(rule.label)
+    body, answer = f"IF {format_body(rule.conditions)}", format_label(rule.label)
     figures = f"({digits(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
     gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{gap}THEN {answer} {figures}"
