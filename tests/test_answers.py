@@ -67,7 +67,7 @@ def part(text):
 
 @pytest.fixture
 def fitted(decoded):
-    clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20).fit(FRAME, LABELS)
+    clf = DiverseRuleSetClassifier(random_state=0).fit(FRAME, LABELS)
     clf.rule_set_ = a_set()
     decoded.clear()
     return clf

@@ -154,7 +154,7 @@ def test_neither_import_nor_prediction_loads_numba(tmp_path):
     run(
         "import pickle; from sklearn.datasets import load_iris;"
         "from diverse_rule_sets import DiverseRuleSetClassifier as D;"
-        f"pickle.dump(D(random_state=0, n_candidates=20).fit(*load_iris(return_X_y=True)), open({str(model)!r}, 'wb'))"
+        f"pickle.dump(D(random_state=0).fit(*load_iris(return_X_y=True)), open({str(model)!r}, 'wb'))"
     )
     said = run(
         "import pickle, sys, diverse_rule_sets; from sklearn.datasets import load_iris;"
@@ -177,7 +177,7 @@ def test_fit_and_predict_need_no_extra():
         "from sklearn.datasets import load_iris\n"
         "from diverse_rule_sets import DiverseRuleSetClassifier, baselines as b\n"
         "X, y = load_iris(return_X_y=True)\n"
-        "clf = DiverseRuleSetClassifier(random_state=0, n_candidates=20).fit(X, y)\n"
+        "clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)\n"
         "rivals = [R().fit(X, y).score(X, y) > 0.8 for R in (b.CBAClassifier, b.CN2Classifier, b.IDSClassifier)]\n"
         "print(clf.score(X, y) > 0.8, rivals)\n"
         "try:\n"

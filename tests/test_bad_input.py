@@ -9,41 +9,30 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, metrics
 
 X = np.random.default_rng(0).random((40, 3))
 y = np.arange(40) % 2
 
 
 def fit(X=X, y=y, **params):
-    return DiverseRuleSetClassifier(**({"random_state": 0, "n_candidates": 20} | params)).fit(X, y)
+    return DiverseRuleSetClassifier(**({"random_state": 0} | params)).fit(X, y)
 
 
+def fit_as_in_paper(X=X, y=y, **params):
+    return DRSClassifier(**({"random_state": 0, "n_candidates": 20} | params)).fit(X, y)
+
+
+both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
+
+
+@both
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
         ({"max_rules": -1}, ValueError, "max_rules must be an integer at least 0, got -1"),
         ({"max_rules": 2.5}, TypeError, "max_rules must be an integer at least 0, got 2.5 .float"),
         ({"max_rules": True}, TypeError, "max_rules must be an integer"),
-        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer at least 1, got 0"),
-        ({"n_bins": 1}, ValueError, "n_bins must be an integer at least 2 and at most 1000, got 1"),
-        ({"n_bins": 10**6}, ValueError, "n_bins must be"),
-        ({"min_recall_gain": 1.5}, ValueError, "min_recall_gain must be a number at least 0 and at most 1, got 1.5"),
-        ({"min_recall_gain": float("nan")}, ValueError, "min_recall_gain must be a number"),
-        (
-            {"diversity": "much"},
-            ValueError,
-            "diversity must be one of 'none', 'permissive', 'strict', or a number, got 'much'",
-        ),
-        ({"diversity": -1}, ValueError, "diversity must be a number at least 0 and at most 1e.09, got -1"),
-        ({"diversity": float("inf")}, ValueError, "diversity must be a number"),
-        (
-            {"diversity": None},
-            ValueError,
-            "diversity must be one of 'none', 'permissive', 'strict', or a number, got None",
-        ),
-        ({"measure": "quads"}, ValueError, "measure must be one of 'pairs', 'triples', got 'quads'"),
-        ({"second_pass": "no"}, TypeError, "second_pass must be True or False, got 'no'"),
         (
             {"binning": "tree"},
             ValueError,
@@ -76,8 +65,50 @@ def fit(X=X, y=y, **params):
         ({"max_overlap": None}, TypeError, "max_overlap must be a number"),
         ({"min_support": 0}, ValueError, "min_support must be an integer at least 1, got 0"),
         ({"min_support": 0.1}, TypeError, "min_support must be an integer"),
-        ({"max_backups": -1}, ValueError, "max_backups must be an integer at least 0, got -1"),
-        ({"max_backups": None}, TypeError, "max_backups must be an integer"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(fit, params, error, message):
+    with pytest.raises(error, match=message):
+        fit(**params)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer at least 1, got 0"),
+        ({"n_candidates": 2.5}, TypeError, "n_candidates must be an integer at least 1, got 2.5"),
+        ({"n_candidates": None}, TypeError, "n_candidates must be an integer"),
+        ({"n_bins": 1}, ValueError, "n_bins must be an integer at least 2 and at most 1000, got 1"),
+        ({"n_bins": 10**6}, ValueError, "n_bins must be"),
+        ({"n_bins": None}, TypeError, "n_bins must be an integer"),
+        ({"min_recall_gain": 1.5}, ValueError, "min_recall_gain must be a number at least 0 and at most 1, got 1.5"),
+        ({"min_recall_gain": float("nan")}, ValueError, "min_recall_gain must be a number"),
+        (
+            {"diversity": "much"},
+            ValueError,
+            "diversity must be one of 'none', 'permissive', 'strict', or a number, got 'much'",
+        ),
+        ({"diversity": -1}, ValueError, "diversity must be a number at least 0 and at most 1e.09, got -1"),
+        ({"diversity": float("inf")}, ValueError, "diversity must be a number"),
+        (
+            {"diversity": None},
+            ValueError,
+            "diversity must be one of 'none', 'permissive', 'strict', or a number, got None",
+        ),
+        ({"measure": "quads"}, ValueError, "measure must be one of 'pairs', 'triples', got 'quads'"),
+        ({"second_pass": "no"}, TypeError, "second_pass must be True or False, got 'no'"),
+    ],
+)
+def test_a_parameter_of_the_paper_out_of_range_is_named(params, error, message):
+    with pytest.raises(error, match=message):
+        fit_as_in_paper(**params)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"max_fallbacks": -1}, ValueError, "max_fallbacks must be an integer at least 0, got -1"),
+        ({"max_fallbacks": None}, TypeError, "max_fallbacks must be an integer"),
         (
             {"class_weight": "heavy"},
             ValueError,
@@ -87,26 +118,25 @@ def fit(X=X, y=y, **params):
         ({"class_weight": {7: 1.0}}, ValueError, "class_weight names the label 7, which y does not have; its labels"),
         ({"class_weight": {1: 0}}, ValueError, "class_weight.1. must be a number"),
         ({"class_weight": {1: "much"}}, TypeError, "class_weight.1. must be a number"),
-        ({"conditions": "trees"}, ValueError, "conditions must be one of 'thresholds', 'bins', got 'trees'"),
-        ({"conditions": None}, ValueError, "conditions must be one of"),
         ({"negation": 1}, TypeError, "negation must be True or False, got 1"),
-        ({"refine": "yes"}, TypeError, "refine must be True or False, got 'yes'"),
-        ({"split": None}, TypeError, "split must be True or False, got None"),
-        ({"length_odds": 0}, ValueError, "length_odds must be a number"),
-        ({"length_odds": "even"}, TypeError, "length_odds must be a number"),
         ({"min_evidence": -0.1}, ValueError, "min_evidence must be a number at least 0"),
         ({"min_evidence": float("nan")}, ValueError, "min_evidence must be a number"),
-        ({"condition_price": 1.5}, ValueError, "condition_price must be a number at least 0 and at most 0.5, got 1.5"),
-        ({"condition_price": None}, TypeError, "condition_price must be a number"),
         ({"smoothing": -1}, ValueError, "smoothing must be a number at least 0"),
         ({"smoothing": "some"}, TypeError, "smoothing must be a number"),
     ],
 )
-def test_a_parameter_out_of_range_is_named(params, error, message):
+def test_a_parameter_of_the_default_out_of_range_is_named(params, error, message):
     with pytest.raises(error, match=message):
         fit(**params)
 
 
+@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
+def test_every_parameter_is_checked(kind):
+    """So that a parameter that is added later is not forgotten."""
+    assert set(kind._parameter_checks) == set(kind().get_params())
+
+
+@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
 @pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
@@ -141,17 +171,20 @@ def test_a_parameter_out_of_range_is_named(params, error, message):
         (pd.DataFrame({"a": [[1, 2]] * 40}), y, TypeError, "column 'a' holds a list"),
     ],
 )
-def test_bad_tables_and_labels_are_refused(X, y, error, message):
-    clf = DiverseRuleSetClassifier(random_state=0)
+def test_bad_tables_and_labels_are_refused(kind, X, y, error, message):
+    clf = kind(random_state=0)
     with pytest.raises(error, match=message):
         clf.fit(X, y)
     assert not hasattr(clf, "rule_set_")
 
 
-def test_a_bad_default_is_refused_before_the_search(monkeypatch):
-    monkeypatch.setattr("diverse_rule_sets.estimators._classifier.learn", lambda *_: pytest.fail("searched"))
+@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
+def test_a_bad_default_is_refused_before_the_search(kind):
+    watched = kind._with_internal(learner=lambda *_: pytest.fail("searched"))
     with pytest.raises(ValueError, match="default must be"):
-        fit(default="nobody")
+        watched(default="nobody").fit(X, y)
+    with pytest.raises(pytest.fail.Exception, match="searched"):  # so that the test above can fail
+        watched().fit(X, y)
 
 
 def test_a_failed_fit_keeps_the_fit_before_it():
@@ -217,7 +250,7 @@ def test_identifiers_as_a_column_warn_and_are_bounded():
     "column", [[f"customer {k}" for k in range(300)], np.arange(300) + 2**53], ids=["categories", "numbers"]
 )
 def test_a_warning_points_at_the_line_that_called_fit(column):
-    clf = DiverseRuleSetClassifier(random_state=0, n_candidates=2)
+    clf = DiverseRuleSetClassifier(random_state=0)
     with pytest.warns(UserWarning, match="column 'id'") as caught:
         clf.fit(pd.DataFrame({"id": column}), np.arange(300) % 2)
     assert [warning.filename for warning in caught] == [__file__]

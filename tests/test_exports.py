@@ -47,7 +47,7 @@ def estimators(draw):
     rival = draw(st.sampled_from([None] * 9 + [baselines.CBAClassifier, baselines.CN2Classifier]))
     if rival is not None:
         return rival()
-    return DiverseRuleSetClassifier(
+    return classifier(
         conflict=draw(st.sampled_from(sorted(CONFLICTS))),
         max_overlap=draw(st.sampled_from([0.01, 1.0])),
         max_rules=draw(st.sampled_from([3, 40])),

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from conftest import make_mixed
-from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
+from internal import classifier
 
 
 def mixed_table():
@@ -38,13 +39,34 @@ TABLES = {
         {"max_overlap": 0.0, "min_evidence": 0.0, "min_recall_gain": 0.0, "max_conditions": None},
         {"max_overlap": 0.05, "max_rules": 4, "max_conditions": 2, "min_support": 10, "min_evidence": 0.2},
         {"max_overlap": 0.3, "max_conditions": 1, "min_evidence": 0.0, "diversity": "none"},
-        {"refine": False, "n_candidates": 60, "max_overlap": 0.0, "max_conditions": 3, "min_support": 5},
-        {"refine": False, "n_candidates": 60, "max_overlap": 0.1, "max_rules": 6, "conditions": "bins"},
+        {"paper_search": True, "n_candidates": 60, "max_overlap": 0.0, "max_conditions": 3, "min_support": 5},
+        {"paper_search": True, "n_candidates": 60, "max_overlap": 0.1, "max_rules": 6, "thresholds": False},
     ],
 )
 def test_no_limit_is_ever_exceeded(table, params):
     X, y = TABLES[table]()
-    clf = DiverseRuleSetClassifier(random_state=1, **params).fit(X, y)
+    clf = classifier(random_state=1, **params).fit(X, y)
+    check_limits(clf, X, y)
+    assert len(clf.rule_set_.backups) <= clf.max_fallbacks
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"max_overlap": 0.0, "max_conditions": 3, "min_support": 5},
+        {"max_overlap": 0.1, "max_rules": 6, "min_recall_gain": 0.0},
+        {"max_overlap": 0.3, "max_conditions": 1, "diversity": "none", "second_pass": False},
+    ],
+)
+def test_no_limit_is_ever_exceeded_as_in_the_paper(table, params):
+    X, y = TABLES[table]()
+    clf = DRSClassifier(random_state=1, n_candidates=60, **params).fit(X, y)
+    check_limits(clf, X, y)
+    assert clf.rule_set_.backups == ()
+
+
+def check_limits(clf, X, y):
     rule_set = clf.rule_set_
     assert 0 < len(rule_set) <= clf.max_rules
     fired = rule_set.fires(X)
@@ -58,14 +80,14 @@ def test_no_limit_is_ever_exceeded(table, params):
         before |= covered
     if clf.max_overlap == 0:
         assert (fired.sum(axis=1) <= 1).all()
-    assert len(rule_set.backups) <= clf.max_backups
 
 
 def test_without_a_cap_rules_do_overlap():
     """So that the tests above can fail."""
     X, y = load_wine(return_X_y=True)
-    rule_set = DiverseRuleSetClassifier(random_state=0, max_overlap=1.0, diversity="none").fit(X, y).rule_set_
-    assert (rule_set.fires(X).sum(axis=1) > 1).any()
+    for clf in (classifier(max_overlap=1.0, diversity="none"), DRSClassifier(diversity="none")):
+        rule_set = clf.set_params(random_state=0).fit(X, y).rule_set_
+        assert (rule_set.fires(X).sum(axis=1) > 1).any()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from diverse_rule_sets import DiverseRuleSetClassifier, DiversityPath, diversity_path, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, DiversityPath, DRSClassifier, diversity_path, metrics
 
 matplotlib.use("Agg")
 X, y = load_wine(return_X_y=True, as_frame=True)
@@ -31,6 +31,24 @@ def test_a_point_is_what_fits_on_the_folds_give(path):
     assert point.rules == 3
 
 
+def test_a_point_of_the_paper_is_what_fits_on_the_folds_give():
+    paper = {"random_state": 3, "n_candidates": 30}
+    path = diversity_path(
+        DRSClassifier(**paper), X, y, max_rules=[2, 6], max_overlap=[1], diversity=["none", 0.5], cv=3, random_state=1
+    )
+    found = {(p.max_rules, p.diversity): p for p in path}
+    assert set(found) == {(2, "none"), (2, 0.5), (6, "none"), (6, 0.5)}
+    for (max_rules, diversity), point in found.items():
+        scores, shares = [], []
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
+            clf = DRSClassifier(**paper, max_rules=max_rules, diversity=diversity, max_overlap=1)
+            clf.fit(X.iloc[train], y.iloc[train])
+            scores.append(clf.score(X.iloc[test], y.iloc[test]))
+            shares.append(metrics.overlap_share(clf.rule_set_, X.iloc[train]))
+        assert point.accuracy == pytest.approx(np.mean(scores))
+        assert point.overlap == pytest.approx(np.mean(shares))
+
+
 def test_every_combination_is_measured_and_limits_hold(path):
     assert [(p.max_overlap, p.max_rules) for p in path] == [(0, 1), (0, 3), (0.5, 1), (0.5, 3)]
     assert all(p.overlap == 0 for p in path if p.max_overlap == 0)
@@ -52,10 +70,28 @@ def test_print_frame_and_plot(path):
 
 
 def test_defaults_and_diversity_weights():
-    path = diversity_path(DiverseRuleSetClassifier(max_rules=3), X, y, max_overlap=[1], diversity=["none", 5.0], cv=2)
+    clf = DRSClassifier(max_rules=3, n_candidates=50)
+    path = diversity_path(clf, X, y, max_overlap=[1], diversity=["none", 5.0], cv=2)
     assert isinstance(path, DiversityPath)
     assert [(p.diversity, p.max_rules) for p in path] == [(d, n) for d in ("none", 5.0) for n in (1, 2, 3)]
     assert "diversity=none" in path.plot()[0].get_legend().get_texts()[0].get_text() + str(path._lines())
+
+
+@pytest.mark.parametrize(
+    ("clf", "diversity"),
+    [
+        (DiverseRuleSetClassifier(max_rules=3), "strict"),
+        (DRSClassifier(max_rules=3, n_candidates=50, diversity="permissive"), "permissive"),
+    ],
+)
+def test_without_values_the_weight_is_the_one_of_the_classifier(clf, diversity):
+    path = diversity_path(clf, X, y, max_overlap=[1], cv=2)
+    assert [(p.diversity, p.max_rules) for p in path] == [(diversity, n) for n in (1, 2, 3)]
+
+
+def test_weights_are_compared_for_the_paper_only():
+    with pytest.raises(ValueError, match=r"diversity can be compared for DRSClassifier only, .* got \['none'\]"):
+        diversity_path(DiverseRuleSetClassifier(), X, y, diversity=["none"])
 
 
 def test_any_table_and_any_splitter():
@@ -80,9 +116,12 @@ def test_any_table_and_any_splitter():
 )
 def test_bad_values_are_named(params, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        diversity_path(DiverseRuleSetClassifier(), X, y, **params)
+        diversity_path(DRSClassifier(), X, y, **params)
+    if "diversity" not in params:
+        with pytest.raises((TypeError, ValueError), match=message):
+            diversity_path(DiverseRuleSetClassifier(), X, y, **params)
 
 
 def test_another_estimator_is_refused():
-    with pytest.raises(TypeError, match="clf must be a DiverseRuleSetClassifier, got str"):
+    with pytest.raises(TypeError, match="clf must be a DiverseRuleSetClassifier or a DRSClassifier, got str"):
         diversity_path("clf", X, y)

@@ -265,7 +265,7 @@ def test_classifiers_arrays_and_odd_columns_that_no_rule_reads(mixed):
     assert "lists" not in columns
     assert set(columns) == set(frame.columns)
     X = np.random.default_rng(0).normal(size=(80, 3))
-    fitted = DiverseRuleSetClassifier(random_state=0, n_candidates=50).fit(X, X[:, 0] > 0)
+    fitted = DiverseRuleSetClassifier(random_state=0).fit(X, X[:, 0] > 0)
     shown = embedded(html(fitted, X, X[:, 0] > 0))
     assert shown["facts"]["classes"] == ["False", "True"]
     assert shown["columns"][0]["name"] == "x0"

@@ -116,7 +116,7 @@ def test_fitted_models_answer_the_same(database, seed, conflict):
 
     table, y = make_mixed(150, seed % 1000)
     X = pl.DataFrame(table)
-    clf = DiverseRuleSetClassifier(
+    clf = classifier(
         random_state=seed, conflict=conflict, max_overlap=1.0, n_candidates=4, negation=bool(seed % 2)
     )
     rule_set = clf.fit(X, y).rule_set_
