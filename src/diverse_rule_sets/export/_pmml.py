@@ -14,8 +14,8 @@ from diverse_rule_sets.export._pmml_parts import (
     Element,
     alternatives,
     child,
+    combined,
     element,
-    joined,
     simple,
     unused,
     value_text,
@@ -69,9 +69,9 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
     for column, field in fields.items():
         optype, data_type = _TYPES[_kind(rule_set, column)]
         child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
-    labels = {bool: "boolean", int: "integer", float: "double"}
-    kinds = {labels.get(type(label), "string") for label in rule_set.classes}
-    data_type = kinds.pop() if len(kinds) == 1 else "double"
+    known = {bool: "boolean", int: "integer", float: "double"}
+    data_types = {known.get(type(label), "string") for label in rule_set.classes}
+    data_type = data_types.pop() if len(data_types) == 1 else "double"
     label = child(dictionary, "DataField", name=target, optype="categorical", dataType=data_type)
     for one in rule_set.classes:
         child(label, "Value", value=one)
@@ -100,7 +100,7 @@ def _output(model: Element, rule_set: RuleSet, taken: list[str], sums: Sums | No
     text, number = ({"optype": "categorical", "dataType": "string"}, {"optype": "continuous", "dataType": "double"})
     shares = rule_set.speaker_probabilities
     speakers = [*(str(j + 1) for j in range(len(shares) - 1)), DEFAULT]
-    together = sums if rule_set.conflict == "counts" else None
+    together = sums if rule_set.adds_counts else None
     if together is None:
         child(output, "OutputField", name=rule, **text, feature="entityId")
     else:  # a class may win that no covering rule names: then it is as if the default had spoken
@@ -133,11 +133,11 @@ def _rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums:
     default = rule_set.classes.index(rule_set.default)
     part = child(model, "RuleSet", defaultScore=rule_set.default, defaultConfidence=repr(float(shares[-1, default])))
     child(part, "RuleSelectionMethod", criterion="firstHit")
-    n_rules, everyone = len(rule_set.rules), rule_set.rules + rule_set.backups
+    n_rules, everyone = len(rule_set.rules), rule_set.all_rules
     for j in rule_set.decision.order.tolist():
         tests = sums.speaks(j) if sums is not None else _tests(everyone[j], fields)
         _simple_rule(part, str(j + 1), everyone[j], tests, rule_set, shares[j])
-    if sums is not None and rule_set.conflict == "counts":
+    if sums is not None and rule_set.adds_counts:
         for k, label in enumerate(rule_set.classes):
             child(part, "SimpleRule", sums.wins(k), id=f"{DEFAULT} {k + 1}", score=label)
     for j in range(n_rules, len(everyone)):
@@ -153,7 +153,7 @@ def _simple_rule(part: Element, number: str, rule: Rule, tests: list[Element], r
     counted = {"recordCount": rule.n_covered, "nbCorrect": rule.n_correct} if rule.conditions else {}
     own = repr(float(shares[rule_set.classes.index(rule.label)]))
     simple_rule = child(
-        part, "SimpleRule", joined("and", tests), id=number, score=rule.label, confidence=own, **counted
+        part, "SimpleRule", combined("and", tests), id=number, score=rule.label, confidence=own, **counted
     )
     for one, share in zip(rule_set.classes, map(repr, shares.tolist()), strict=True):
         child(simple_rule, "ScoreDistribution", value=one, recordCount=share, probability=share)
@@ -162,7 +162,7 @@ def _simple_rule(part: Element, number: str, rule: Rule, tests: list[Element], r
 def _tests(rule: Rule, fields: dict[Hashable, str]) -> list[Element]:
     """Return the tests that all must come out true for a rule to cover a record."""
     return [
-        joined("or", [simple(fields[condition.column], *test) for test in tests])
+        combined("or", [simple(fields[condition.column], *test) for test in tests])
         for condition in rule.conditions
         for tests in alternatives(condition)
     ]
