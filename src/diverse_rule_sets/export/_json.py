@@ -96,23 +96,23 @@ def _laid_out(content: Mapping[str, Any]) -> str:
     lines = []
     for key, value in content.items():
         if key in ("rules", "backups", "columns") and value:
-            blocks = [_block(one) if "if" in one else f"    {_text(one)}" for one in value]
-            lines.append(f"  {_text(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
+            blocks = [_block(one) if "if" in one else f"    {_one_line(one)}" for one in value]
+            lines.append(f"  {_one_line(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
         else:
-            lines.append(f"  {_text(key)}: {_text(value)}")
+            lines.append(f"  {_one_line(key)}: {_one_line(value)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _block(rule: Mapping[str, Any]) -> str:
-    conditions = ",\n".join(f"        {_text(condition)}" for condition in rule["if"])
+    conditions = ",\n".join(f"        {_one_line(condition)}" for condition in rule["if"])
     body = f"[\n{conditions}\n      ]" if conditions else "[]"
     return (
-        f'    {{\n      "if": {body},\n      "then": {_text(rule["then"])},\n'
-        f'      "class_counts": {_text(rule["class_counts"])}\n    }}'
+        f'    {{\n      "if": {body},\n      "then": {_one_line(rule["then"])},\n'
+        f'      "class_counts": {_one_line(rule["class_counts"])}\n    }}'
     )
 
 
-def _text(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """JSON on one line; what a screen would not show as it is, escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return re.sub(r"[^\x20-\U0010ffff]|[\x7f-\x9f\u2028\u2029\ud800-\udfff]", _unicode_escape, text)

@@ -57,7 +57,7 @@ def _loaded(text: str | bytes) -> dict[str, Any]:
     except ValueError as error:  # cut off, not JSON, not text, or one of the refusals below
         raise ValueError(f"not a rule set in JSON, or cut off: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'not a rule set: expected an object with "format": "{FORMAT}", got {_short(content)}')
+        raise ValueError(f'not a rule set: expected an object with "format": "{FORMAT}", got {_excerpt(content)}')
     return content
 
 
@@ -86,7 +86,7 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not a number that JSON has")
 
 
-def _short(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value) if not isinstance(value, dict | list) else f"{type(value).__name__} of {len(value)}"
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -175,7 +175,7 @@ class _Reader:
         for label in self._classes:
             if label == value and isinstance(label, bool) == isinstance(value, bool):
                 return label
-        raise _refused(place, f"one of the classes {_short(list(self._classes))}", value)
+        raise _refused(place, f"one of the classes {_excerpt(list(self._classes))}", value)
 
     def _kinds(self, rule_set: RuleSet) -> tuple[tuple[Hashable, str], ...]:
         kinds: dict[Hashable, str] = {}
@@ -298,4 +298,4 @@ def _check_keys(content: Any, place: str, needed: Sequence[str], optional: Seque
 
 
 def _refused(place: str, expected: str, value: Any) -> ValueError:
-    return ValueError(f"{place} must be {expected}, got {_short(value)}")
+    return ValueError(f"{place} must be {expected}, got {_excerpt(value)}")

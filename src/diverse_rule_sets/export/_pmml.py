@@ -35,8 +35,8 @@ _TYPES = {
 DEFAULT = "default"
 
 
-def to_pmml(rule_set: RuleSet, *, name: str = "rules") -> str:
-    """Return the document; see :meth:`RuleSet.to_pmml`."""
+def to_pmml(rule_set: RuleSet, *, name: str) -> str:
+    """Return the document; see :meth:`RuleSet.to_pmml`, which has the default."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")
     fields = {column: column if isinstance(column, str) else str(column) for column in rule_set.columns}
@@ -54,7 +54,7 @@ def to_pmml(rule_set: RuleSet, *, name: str = "rules") -> str:
     _output(model, rule_set, taken, sums)
     if sums is not None:
         sums.declare(model)
-    _rules(model, rule_set, fields, sums)
+    _write_rules(model, rule_set, fields, sums)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -67,7 +67,7 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
         raise ValueError("PMML cannot name a column ''; rename it before fitting")
     dictionary = child(root, "DataDictionary", numberOfFields=len(fields) + 1)
     for column, field in fields.items():
-        optype, data_type = _TYPES[_kind(rule_set, column)]
+        optype, data_type = _TYPES[_field_kind(rule_set, column)]
         child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
     known = {bool: "boolean", int: "integer", float: "double"}
     data_types = {known.get(type(label), "string") for label in rule_set.classes}
@@ -77,7 +77,7 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
         child(label, "Value", value=one)
 
 
-def _kind(rule_set: RuleSet, column: Hashable) -> str:
+def _field_kind(rule_set: RuleSet, column: Hashable) -> str:
     """Return the kind of a column, told by what it is compared with or by training."""
     compared = kind_of_values(rule_set, column)
     if compared != "none":
@@ -127,7 +127,7 @@ def _looked_up(field: str, what: str, keys: Sequence[str], values: Sequence[str]
     return element("MapValues", pair, table, outputColumn=what, **attributes)
 
 
-def _rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
+def _write_rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
     """Write the rules in the order in which they are asked, then the backups, then the default."""
     shares = rule_set.speaker_probabilities
     default = rule_set.classes.index(rule_set.default)

@@ -20,8 +20,8 @@ from diverse_rule_sets.export._values import compared_values, kind_of_values
 from diverse_rule_sets.model._rules import RuleSet
 
 
-def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:
-    """Return the source; see :meth:`RuleSet.to_python`."""
+def to_python(rule_set: RuleSet, *, kind: str, name: str, prefix: str) -> str:
+    """Return the source; see :meth:`RuleSet.to_python`, which has the defaults."""
     check_choice("kind", kind, _WRITERS)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
         raise ValueError(f"name must be a name that a Python function can have, got {name!r}")

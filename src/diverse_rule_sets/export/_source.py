@@ -37,7 +37,7 @@ def moment_parts(value: datetime.date) -> tuple[int, ...]:
     return (*moment.timetuple()[:6], moment.microsecond)
 
 
-def _table(name: str, values: Any) -> str:
+def _assignment(name: str, values: Any) -> str:
     """Return a table of numbers as an assignment."""
     return f"{name} = {pprint.pformat(values, width=110, compact=True)}"
 
@@ -112,27 +112,27 @@ class SourceWriter(ABC):
         """Return the tables that the source looks things up in."""
         rule_set, decision = self.rule_set, self.rule_set.decision
         lines = [
-            _table("CLASSES", list(rule_set.classes)),
+            _assignment("CLASSES", list(rule_set.classes)),
             "# Of the default, then of each rule and backup as numbered.",
-            _table("LABELS", self.labels()),
-            _table("PROBABILITIES", self.shares()),
+            _assignment("LABELS", self.labels()),
+            _assignment("PROBABILITIES", self.shares()),
             "# The order in which rules are asked.",
-            _table("ORDER", [j + 1 for j in decision.order.tolist()]),
+            _assignment("ORDER", [j + 1 for j in decision.order.tolist()]),
         ]
         if decision.ballots is not None:
             lines += [
                 "# What each rule adds to each class; of equal sums the first of the preferred classes wins.",
-                _table("BALLOTS", decision.ballots.tolist()),
-                _table("PREFERENCE", decision.preference.tolist()),
+                _assignment("BALLOTS", decision.ballots.tolist()),
+                _assignment("PREFERENCE", decision.preference.tolist()),
             ]
         if rule_set.adds_counts:
             evidence = rule_set.evidence
             lines += [
                 "# Class counts of each rule, what is added to their sum, weights of the classes.",
-                _table("COUNTS", evidence.counts.astype(int).tolist()),
-                _table("ADDED", evidence.added.tolist()),
-                _table("WEIGHTS", evidence.class_weights.tolist()),
-                _table("UNKNOWN", evidence.unknown.tolist()),
+                _assignment("COUNTS", evidence.counts.astype(int).tolist()),
+                _assignment("ADDED", evidence.added.tolist()),
+                _assignment("WEIGHTS", evidence.class_weights.tolist()),
+                _assignment("UNKNOWN", evidence.unknown.tolist()),
             ]
         return "\n".join(lines)
 

@@ -27,13 +27,13 @@ _SUM_OF = 50
 def to_sql(
     rule_set: RuleSet,
     *,
-    dialect: str = "duckdb",
-    table: str | Sequence[str] = "records",
-    keep: str | Sequence[str] = "*",
-    columns: Mapping[Hashable, str] | None = None,
-    prefix: str = "predicted_",
+    dialect: str,
+    table: str | Sequence[str],
+    keep: str | Sequence[str],
+    columns: Mapping[Hashable, str] | None,
+    prefix: str,
 ) -> str:
-    """Return the query; see :meth:`RuleSet.to_sql`."""
+    """Return the query; see :meth:`RuleSet.to_sql`, which has the defaults."""
     unknown = [name for name in columns or {} if name not in rule_set.columns]
     if unknown:
         raise ValueError(
@@ -41,10 +41,10 @@ def to_sql(
         )
     writer = SqlWriter(rule_set, _dialect(dialect), dict(columns or {}))
     names = _Names(rule_set.classes, checked_text("prefix", prefix))
-    kept: str | list[str] = "*" if keep == "*" else _listed("keep", keep)
+    kept: str | list[str] = "*" if keep == "*" else _name_list("keep", keep)
     if not isinstance(kept, str):
         _check_kept(kept, names, rule_set)
-    source = _table(table, writer.dialect)
+    source = _source_table(table, writer.dialect)
     if rule_set.decision.ballots is None:
         query = _first_that_covers(rule_set, writer, names, source, kept)
     else:
@@ -65,7 +65,7 @@ def _dialect(word: Any) -> str:
     return str(chosen)
 
 
-def _listed(name: str, values: Any) -> list[str]:
+def _name_list(name: str, values: Any) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise TypeError(f"{name} must be '*' or a list of column names, got {values!r}")
     return [checked_text(name, value) for value in values]
@@ -83,7 +83,7 @@ def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
             )
 
 
-def _table(name: Any, dialect: str) -> Any:
+def _source_table(name: Any, dialect: str) -> Any:
     """Return the table: plain words with dots, a tuple of names quoted as they are."""
     exp = sqlglot_expressions()
     if isinstance(name, str):
@@ -95,7 +95,7 @@ def _table(name: Any, dialect: str) -> Any:
         # Quoted, a word that means something in SQL is a name too; but that must not change how the case is folded.
         parts, quoted = name.split("."), dialect in _CASELESS or (dialect in _LOWER and name == name.lower())
     else:
-        parts, quoted = _listed("table", name), True
+        parts, quoted = _name_list("table", name), True
         if not 1 <= len(parts) <= 3:
             raise ValueError(f"table must have one to three names, got {name!r}")
     identifiers = [exp.to_identifier(part, quoted=quoted) for part in reversed(parts)]

@@ -19,7 +19,7 @@ def exact_text(value: float | int) -> str:
 
 
 def check_known(condition: Condition, language: str) -> None:
-    """Refuse a condition of a user's own class: it says nothing that could be written in another language."""
+    """Refuse a condition of a user's own class, which no other language can express."""
     if not isinstance(condition, Interval | Equals | IsIn | IsNotIn | IsMissing):
         raise TypeError(f"no {language} is known for the condition {condition} ({type(condition).__name__})")
 
@@ -39,7 +39,7 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value;
     ``"several"`` if that is allowed, and then infinity is too.
     """
-    found = {_kind(value, column, several): value for value in compared_values(rule_set, column)}
+    found = {_value_kind(value, column, several): value for value in compared_values(rule_set, column)}
     if len(found) > 1 and several:
         return "several"
     if len(found) > 1:
@@ -51,7 +51,7 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     return next(iter(found), "none")
 
 
-def _kind(value: Any, column: Hashable, several: bool) -> str:
+def _value_kind(value: Any, column: Hashable, several: bool) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):
