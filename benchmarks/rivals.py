@@ -31,6 +31,18 @@ from diverse_rule_sets import Equals, Rule, RuleSet
 from diverse_rule_sets.baselines import CN2Classifier, IDSClassifier
 
 
+def timed(work, *arguments):
+    """Return the seconds that some work takes, and its result."""
+    start = time.perf_counter()
+    result = work(*arguments)
+    return time.perf_counter() - start, result
+
+
+def print_row(*cells):
+    """Print one line of a table."""
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
 def binned(X, n_bins=5):
     """Return columns as integer codes of bins or categories, and their names."""
     frame = pd.DataFrame(X)
@@ -55,9 +67,7 @@ def orange_cn2(codes, labels, beam_width=10, min_covered=15, longest=5):
     learner.rule_finder.search_algorithm.beam_width = beam_width
     learner.rule_finder.general_validator.min_covered_examples = min_covered
     learner.rule_finder.general_validator.max_rule_length = longest
-    start = time.perf_counter()
-    model = learner(table)
-    seconds = time.perf_counter() - start
+    seconds, model = timed(learner, table)
     named = list(codes)
     rules = [
         [sorted([named[s.column], int(s.value)] for s in rule.selectors), int(rule.target_class)]
@@ -92,9 +102,7 @@ def compared(name, codes, labels, repeats):
     ours.fit(words.iloc[train], labels[train])  # compiles
     times, theirs = [], []
     for _ in range(repeats):
-        start = time.perf_counter()
-        ours.fit(words.iloc[train], labels[train])
-        times.append(time.perf_counter() - start)
+        times.append(timed(lambda: ours.fit(words.iloc[train], labels[train]))[0])
         seconds, rules, model = orange_cn2(inside, labels[train])
         theirs.append(seconds)
     found = [[sorted([c.column, int(c.value)] for c in rule.conditions), rule.label] for rule in ours.rule_set_]
@@ -103,10 +111,9 @@ def compared(name, codes, labels, repeats):
     theirs_here = (translated(model, list(codes), labels[train]).predict(words.iloc[test]) == said).mean()
     shared = sum(rule in rules for rule in found)
     ratio = min(theirs) / min(times)
-    print(
-        f"| {name} | {min(theirs):.2f} | {min(times):.3f} | {ratio:.0f} | {len(rules)} | {len(found)} | {shared} | "
-        f"{equal:.1%} | {theirs_here:.1%} |",
-        flush=True,
+    counts = (str(len(rules)), str(len(found)), str(shared))
+    print_row(
+        name, f"{min(theirs):.2f}", f"{min(times):.3f}", f"{ratio:.0f}", *counts, f"{equal:.1%}", f"{theirs_here:.1%}"
     )
 
 
@@ -123,9 +130,7 @@ def mined(name, codes, labels):
 
     words = codes.astype(str)
     one_hot = pd.get_dummies(words)
-    start = time.perf_counter()
-    theirs = fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True)
-    their_seconds = time.perf_counter() - start
+    their_seconds, theirs = timed(lambda: fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True))
     table = as_table(words)
     classes, y = encode_labels(labels, len(labels))
     encoding = encode(table, Cutting("uniform", 5), Target(y, np.ones(classes.size)))
@@ -133,10 +138,8 @@ def mined(name, codes, labels):
     needed = int(np.ceil(0.1 * len(y)))
 
     def ours(shorter):
-        start = time.perf_counter()
         wanted = Mining(lambda c: c.sum(axis=1) >= needed, 4, 10**7, exclusive=True, same_cover=not shorter)
-        found = frequent_bodies(backend, encoding.columns, wanted)
-        return time.perf_counter() - start, found
+        return timed(frequent_bodies, backend, encoding.columns, wanted)
 
     ours(True)
     seconds, found = ours(False)
@@ -146,11 +149,8 @@ def mined(name, codes, labels):
     varying = {name for name in one_hot if not one_hot[name].all()}
     theirs_named = {frozenset(s) for s in theirs["itemsets"] if set(s) <= varying}
     same = "yes" if ours_named == theirs_named else "NO"
-    print(
-        f"| {name} | {len(theirs_named):,} | {same} | {their_seconds:.2f} | {seconds:.3f} | "
-        f"{their_seconds / seconds:.0f} | {fewer.bodies.size:,} | {fewer_seconds:.3f} |",
-        flush=True,
-    )
+    both = (f"{their_seconds:.2f}", f"{seconds:.3f}", f"{their_seconds / seconds:.0f}")
+    print_row(name, f"{len(theirs_named):,}", same, *both, f"{fewer.bodies.size:,}", f"{fewer_seconds:.3f}")
 
 
 def searched(name, codes, labels):
@@ -162,13 +162,9 @@ def searched(name, codes, labels):
             clf.fit(words, labels)
         except ValueError:
             break
-        start = time.perf_counter()
-        clf.fit(words, labels)
-        seconds = time.perf_counter() - start
-        start = time.perf_counter()
-        clf.set_params(weights="tuned", random_state=0).fit(words, labels)
-        tuned = time.perf_counter() - start
-        print(f"| {name} | {longest} | {clf.n_candidates_:,} | {seconds:.2f} | {tuned:.2f} |", flush=True)
+        seconds, _ = timed(clf.fit, words, labels)
+        tuned, _ = timed(clf.set_params(weights="tuned", random_state=0).fit, words, labels)
+        print_row(name, str(longest), f"{clf.n_candidates_:,}", f"{seconds:.2f}", f"{tuned:.2f}")
         if clf.n_candidates_ > 10_000:
             break
 

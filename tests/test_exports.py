@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import test_pmml
 import test_python
 import test_sql
-from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, baselines
+from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, baselines
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 from models import ALL_KINDS, HOSTILE, TEXTS, as_polars, records_for, values_of
 from servers import jpmml
@@ -107,3 +108,28 @@ def test_fitted_models_give_one_answer_everywhere(places):
     assert len(sizes) >= 200
     assert np.mean(np.array(sizes) > 1) > 0.5  # rules were found, so that there was something to compare
     assert max(sizes) > 5
+
+
+class Known(Condition):
+    """A condition of a user's own."""
+
+    def holds(self, column):
+        return ~column.missing
+
+    def __str__(self):
+        return f"{self.column} is known"
+
+
+@pytest.mark.parametrize(
+    ("language", "write"),
+    [
+        ("JSON", RuleSet.to_json),
+        ("SQL", RuleSet.to_sql),
+        ("PMML", RuleSet.to_pmml),
+        *(("Python", lambda rules, kind=kind: rules.to_python(kind=kind)) for kind in test_python.KINDS),
+    ],
+)
+def test_conditions_of_a_users_own_class_are_refused(language, write):
+    rules = RuleSet((Rule((Known("age"),), "good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
+    with pytest.raises(TypeError, match=rf"no {language} is known for the condition age is known \(Known\)"):
+        write(rules)

@@ -314,6 +314,23 @@ def test_a_rectangle_has_the_bounds_of_the_rule_and_open_sides_run_to_the_edge()
     assert (display.x.name, display.y.name) == (length, width)
 
 
+@pytest.mark.parametrize(
+    ("condition", "across"),
+    [
+        (Equals("x", 0.5), [(0.5, 0.5)]),
+        (IsIn("x", (0.5, 2.5)), [(0.5, 0.5), (2.5, 2.5)]),
+        (IsIn("x", ()), []),
+        (IsNotIn("x", (0.5,)), [None]),
+        (IsNotIn("x", ()), [None]),
+    ],
+)
+def test_listed_numbers_are_lines_and_all_but_some_are_the_whole_axis(condition, across):
+    frame = pd.DataFrame({"x": [0.5, 1.5, 2.5, 3.5], "k": [1, 2, 3, 4]})
+    display = RuleDisplay.from_rule_set(rule_set([((condition,), "p")]), frame, list("pqpq"), features=("x", "k"))
+    ends = (display.x.low, display.x.high)
+    assert [(box.left, box.right) for box in display.boxes] == [span or ends for span in across]
+
+
 def test_points_are_filled_under_the_rule_hollow_within_what_is_drawn_faint_elsewhere(mixed):
     clf, frame, labels = mixed
     rule = clf.rule_set_[3]

@@ -13,17 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diverse_rule_sets import (
-    DiverseRuleSetClassifier,
-    Equals,
-    Interval,
-    IsIn,
-    IsMissing,
-    IsNotIn,
-    Rule,
-    RuleSet,
-    baselines,
-)
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
 from diverse_rule_sets.model._decision import CONFLICTS
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 
@@ -80,7 +71,7 @@ def test_fitted_models_answer_the_same(kind, conflict):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+@pytest.mark.parametrize("rival", [CBAClassifier(), CN2Classifier(), IDSClassifier()])
 def test_rivals_answer_the_same(kind, rival):
     from conftest import make_mixed
 

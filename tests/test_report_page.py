@@ -149,7 +149,7 @@ def test_facts_are_those_of_a_slow_count(conflict):
     assert facts["confusion"] == [[int(((y == a) & (said == b)).sum()) for b in CLASSES] for a in CLASSES]
     assert (facts["n_covered"], facts["n_overlap"]) == ((depth > 0).sum(), (depth > 1).sum())
     assert facts["uncovered_counts"] == [int(((y == k) & (depth == 0)).sum()) for k in CLASSES]
-    for j, (rule, fact) in enumerate(zip(rules.rules + rules.backups, facts["rules"], strict=True)):
+    for j, (rule, fact) in enumerate(zip(rules.all_rules, facts["rules"], strict=True)):
         covered = covers[j] if j < len(rules) else spoke == j
         assert fact["class_counts"] == [int(((y == k) & covered).sum()) for k in CLASSES]
         assert fact["precision"] == (pytest.approx(np.mean(y[covered] == rule.label)) if covered.any() else None)

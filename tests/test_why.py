@@ -194,6 +194,12 @@ def around(kind, pool):
     return [None, *pool, *(["never seen", max(pool, key=len) + "?"] if kind == "text" else [])]
 
 
+def some_records(columns, seed, n):
+    """Return the kinds of the columns that models.rule_sets drew, and n records of them."""
+    kinds = {name: kind for name, (kind, _) in columns.items()}
+    return kinds, as_polars(records_for(columns, seed, n), kinds)
+
+
 def found(rule_set, frame):
     """Return the answers and the changes of some records."""
     table = as_table(frame)
@@ -206,8 +212,7 @@ def found(rule_set, frame):
 @given(rule_sets(), st.integers(0, 1000))
 def test_what_is_said_is_true_of_every_value_that_meets_it(drawn, seed):
     rule_set, columns = drawn
-    kinds = {name: kind for name, (kind, _) in columns.items()}
-    frame = as_polars(records_for(columns, seed, n=8), kinds)
+    kinds, frame = some_records(columns, seed, n=8)
     answers, found_changes = found(rule_set, frame)
     for i, changes in enumerate(found_changes):
         assert len({change.label for change in changes}) == len(changes) <= 3
@@ -233,9 +238,8 @@ def test_what_is_said_is_true_of_every_value_that_meets_it(drawn, seed):
 @given(rule_sets(), st.integers(0, 1000))
 def test_one_column_is_changed_where_one_is_enough(drawn, seed):
     rule_set, columns = drawn
-    kinds = {name: kind for name, (kind, _) in columns.items()}
-    frame = as_polars(records_for(columns, seed, n=6), kinds)
-    spoken_of = {one.column for rule in rule_set.rules + rule_set.backups for one in rule.conditions if is_missing(one)}
+    kinds, frame = some_records(columns, seed, n=6)
+    spoken_of = {one.column for rule in rule_set.all_rules for one in rule.conditions if is_missing(one)}
     for i, (answer, changes) in enumerate(zip(*found(rule_set, frame), strict=True)):
         reached = set()
         for name in rule_set.columns:
@@ -256,7 +260,7 @@ def is_missing(condition):
 @given(rule_sets(), st.integers(0, 1000))
 def test_every_record_of_a_table_gets_words(drawn, seed):
     rule_set, columns = drawn
-    frame = as_polars(records_for(columns, seed, n=10), {name: kind for name, (kind, _) in columns.items()})
+    _, frame = some_records(columns, seed, n=10)
     pages = rule_set.why(frame)
     assert len(pages) == 10
     for page, answer in zip(pages, rule_set.predict(frame).tolist(), strict=True):

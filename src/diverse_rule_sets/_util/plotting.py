@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 # The colours of Okabe and Ito; their black would vanish on a dark page, so grey stands for it.
-_FEW = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
+_OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 # What is not told apart; seen on white and on black.
 GREY = "#8F8F8F"
 # What deserves attention.
@@ -29,8 +29,8 @@ def pyplot() -> Any:
 
 def colours(n: int) -> list[str]:
     """Return n colours: up to 8 that colour-blind eyes tell apart, beyond that hues in turn, light and dark."""
-    if n <= len(_FEW):
-        return list(_FEW[:n])
+    if n <= len(_OKABE_ITO):
+        return list(_OKABE_ITO[:n])
     return [_hue(k) for k in range(n)]
 
 
@@ -45,10 +45,10 @@ def class_colours(n_classes: int, wanted: Iterable[int]) -> tuple[list[str], boo
 
     Up to 8 classes have a colour each; of more, the first 7 wanted ones have.
     """
-    if n_classes <= len(_FEW):
+    if n_classes <= len(_OKABE_ITO):
         return colours(n_classes), False
-    chosen = list(dict.fromkeys(wanted))[: len(_FEW) - 1]
-    told = dict(zip(chosen, _FEW, strict=False))
+    chosen = list(dict.fromkeys(wanted))[: len(_OKABE_ITO) - 1]
+    told = dict(zip(chosen, _OKABE_ITO, strict=False))
     return [told.get(k, GREY) for k in range(n_classes)], True
 
 

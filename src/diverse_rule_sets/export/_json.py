@@ -1,35 +1,25 @@
-"""A rule set as JSON, and back: the model's main file format.
+"""A rule set as JSON, the model's main file format; :mod:`._json_reading` reads it back.
 
-The format is described by ``schema.json`` beside this file (JSON Schema). Reading executes nothing, trusts nothing, and
-takes no key that it does not know: a file that was cut off, changed, or written by a later version is refused with the
-place and what was expected there.
+The format is described by ``schema.json`` beside this file (JSON Schema).
 """
 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import math
 import re
-import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import KINDS, plain
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets.export._json_reading import FORMAT, VERSION, checksum, from_json
+from diverse_rule_sets.export._values import check_known
+from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
-FORMAT, VERSION = "diverse-rule-sets", 1
-MAX_CHARACTERS = 50_000_000
-_MAX_DEPTH = 30
-_MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)  # in linear time, also in text without an end
-_KEYS = (
-    *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
-    *("uncovered_counts", "columns", "rules", "backups"),
-)
-_OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
+__all__ = ["from_json", "to_json"]
 
 
 def to_json(rule_set: RuleSet) -> str:
@@ -55,7 +45,7 @@ def to_json(rule_set: RuleSet) -> str:
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
         "backups": [_rule(rule, rule_set.classes) for rule in rule_set.backups],
     }
-    return _laid_out({**content, "checksum": _checksum(content)})
+    return _laid_out({**content, "checksum": checksum(content)})
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
@@ -69,16 +59,15 @@ def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
 
 def _condition(condition: Condition) -> dict[str, Any]:
     said: dict[str, Any] = {"column": _written(condition.column, "the name of a column")}
-    if isinstance(condition, Interval):
+    check_known(condition, "JSON")
+    if condition.holds_if_missing:
+        said["missing"] = True
+    elif condition.comparisons:
         said |= {test: _written(bound, "a bound") for test, bound in condition.comparisons}
     elif isinstance(condition, Equals):
         said["="] = _written(condition.value, "a value")
-    elif isinstance(condition, IsIn | IsNotIn):
-        said["in" if isinstance(condition, IsIn) else "not in"] = [_written(v, "a value") for v in condition.values]
-    elif isinstance(condition, IsMissing):
-        said["missing"] = True
     else:
-        raise TypeError(f"no JSON is known for the condition {condition} ({type(condition).__name__})")
+        said["not in" if condition.excludes else "in"] = [_written(v, "a value") for v in condition.values_named]
     return {**said, "mixed": True} if getattr(condition, "mixed", False) else said
 
 
@@ -107,23 +96,23 @@ def _laid_out(content: Mapping[str, Any]) -> str:
     lines = []
     for key, value in content.items():
         if key in ("rules", "backups", "columns") and value:
-            blocks = [_block(one) if "if" in one else f"    {_text(one)}" for one in value]
-            lines.append(f"  {_text(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
+            blocks = [_block(one) if "if" in one else f"    {_one_line(one)}" for one in value]
+            lines.append(f"  {_one_line(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
         else:
-            lines.append(f"  {_text(key)}: {_text(value)}")
+            lines.append(f"  {_one_line(key)}: {_one_line(value)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _block(rule: Mapping[str, Any]) -> str:
-    conditions = ",\n".join(f"        {_text(condition)}" for condition in rule["if"])
+    conditions = ",\n".join(f"        {_one_line(condition)}" for condition in rule["if"])
     body = f"[\n{conditions}\n      ]" if conditions else "[]"
     return (
-        f'    {{\n      "if": {body},\n      "then": {_text(rule["then"])},\n'
-        f'      "class_counts": {_text(rule["class_counts"])}\n    }}'
+        f'    {{\n      "if": {body},\n      "then": {_one_line(rule["then"])},\n'
+        f'      "class_counts": {_one_line(rule["class_counts"])}\n    }}'
     )
 
 
-def _text(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """JSON on one line; what a screen would not show as it is, escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return re.sub(r"[^\x20-\U0010ffff]|[\x7f-\x9f\u2028\u2029\ud800-\udfff]", _unicode_escape, text)
@@ -131,272 +120,3 @@ def _text(value: Any) -> str:
 
 def _unicode_escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
-
-
-def _checksum(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def from_json(text: str | bytes) -> RuleSet:
-    """Read a rule set from JSON text; see :meth:`RuleSet.from_json`."""
-    content = _loaded(text)
-    _Reader.head(content)
-    return _Reader(content).rule_set()
-
-
-def _loaded(text: str | bytes) -> dict[str, Any]:
-    """Read the text as JSON, and check that it is one of these files, whole."""
-    if not isinstance(text, str | bytes | bytearray):
-        raise TypeError(f"from_json takes the text of a file, got {type(text).__name__}")
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"the text is too long to be a rule set: {len(text):,}, at most {MAX_CHARACTERS:,} characters")
-    try:
-        words = text if isinstance(text, str) else bytes(text).decode("utf-8-sig")
-        _check_depth(words)
-        content = json.loads(words, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except ValueError as error:  # cut off, not JSON, not text, or one of the refusals below
-        raise ValueError(f"not a rule set in JSON, or cut off: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'not a rule set: expected an object with "format": "{FORMAT}", got {_short(content)}')
-    return content
-
-
-def _check_depth(text: str) -> None:
-    """Refuse what is nested deeper than any rule set, before a reader that goes down with it sees it."""
-    depth = 0
-    for found in _MARKS.finditer(text):
-        if found[0] in "[{":
-            depth += 1
-        elif found[0] in "]}":
-            depth -= 1
-        if depth > _MAX_DEPTH:
-            raise ValueError("the JSON is nested too deeply")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in content:
-            raise ValueError(f"the key {name!r} stands there twice")
-        content[name] = value
-    return content
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a number that JSON has")
-
-
-def _short(value: Any) -> str:
-    text = repr(value) if not isinstance(value, dict | list) else f"{type(value).__name__} of {len(value)}"
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-class _Reader:
-    """Reads checked content into values; every refusal names the place."""
-
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self._content = content
-        self._classes: tuple[Any, ...] = ()
-
-    @staticmethod
-    def head(content: Mapping[str, Any]) -> None:
-        """Check the version, the keys and the checksum."""
-        version = content.get("version")
-        if type(version) is not int or version < 1:
-            raise _refused("version", "a whole number from 1", version)
-        if version > VERSION:
-            raise ValueError(
-                f"the file is of version {version}, written by a later release; this one reads up to {VERSION}. "
-                "Update diverse-rule-sets to read it"
-            )
-        _check_keys(content, "the file", _KEYS, ("checksum",))
-        rest = {key: value for key, value in content.items() if key != "checksum"}
-        if "checksum" in content and content["checksum"] != _checksum(rest):
-            raise ValueError(
-                "the file was changed after it was written: its checksum does not fit. If the change was meant, "
-                'take the line "checksum" out'
-            )
-
-    def rule_set(self) -> RuleSet:
-        """Read all of it."""
-        content = self._content
-        classes = [self._value(label, f"classes[{k}]") for k, label in enumerate(self._list(content, "classes"))]
-        kinds_of_label = {type(label) for label in classes}
-        of_one_kind = kinds_of_label in ({str}, {bool}) or kinds_of_label <= {int, float}
-        if not classes or not of_one_kind or len(set(classes)) < len(classes):
-            raise _refused("classes", "different labels, one at least: all text, all numbers or all booleans", classes)
-        self._classes = tuple(classes)
-        totals, uncovered = (self._counts(content[key], key) for key in ("class_totals", "uncovered_counts"))
-        if any(left > total for left, total in zip(uncovered, totals, strict=True)):
-            raise _refused("uncovered_counts", f"at most the class_totals {totals}", uncovered)
-        if not isinstance(content["conflict"], str) or content["conflict"] not in CONFLICTS:
-            raise _refused("conflict", f"one of {', '.join(map(repr, CONFLICTS))}", content["conflict"])
-        rules, backups = (tuple(self._rules(key, totals)) for key in ("rules", "backups"))
-        rule_set = RuleSet(
-            rules,
-            self._classes,
-            self._label(content["default"], "default"),
-            totals,
-            uncovered,
-            content["conflict"],
-            backups,
-            self._weights(content["class_weights"]),
-            _smoothing(content["smoothing"]),
-            (),
-        )
-        object.__setattr__(rule_set, "kinds", self._kinds(rule_set))
-        return rule_set
-
-    def _list(self, content: Mapping[str, Any], key: str, place: str = "") -> list[Any]:
-        value = content[key]
-        if not isinstance(value, list):
-            raise _refused(place + key, "a list", value)
-        return value
-
-    def _counts(self, value: Any, place: str) -> tuple[int, ...]:
-        n = len(self._classes)
-        if (
-            not isinstance(value, list)
-            or len(value) != n
-            or any(type(k) is not int or not 0 <= k < 2**53 for k in value)
-        ):
-            raise _refused(place, f"{n} whole numbers from 0, one a class", value)
-        return tuple(value)
-
-    def _weights(self, value: Any) -> tuple[float, ...] | None:
-        if value is None:
-            return None
-        n = len(self._classes)
-        if not isinstance(value, list) or len(value) != n or not all(_is_number(w) and 0 < w <= 1e300 for w in value):
-            raise _refused("class_weights", f"null, or {n} numbers above 0, one a class", value)
-        return tuple(float(w) for w in value)
-
-    def _label(self, value: Any, place: str) -> Any:
-        for label in self._classes:
-            if label == value and isinstance(label, bool) == isinstance(value, bool):
-                return label
-        raise _refused(place, f"one of the classes {_short(list(self._classes))}", value)
-
-    def _kinds(self, rule_set: RuleSet) -> tuple[tuple[Hashable, str], ...]:
-        kinds: dict[Hashable, str] = {}
-        for k, column in enumerate(self._list(self._content, "columns")):
-            place = f"columns[{k}]"
-            _check_keys(column, place, ("name", "kind"))
-            if column["kind"] not in ("", *KINDS):
-                raise _refused(f"{place}.kind", f"one of {', '.join(map(repr, KINDS))}", column["kind"])
-            name = self._value(column["name"], f"{place}.name")
-            if name in kinds:
-                raise ValueError(f"{place} names the column {name!r} again")
-            kinds[name] = column["kind"]
-        if set(kinds) != set(rule_set.columns):
-            odd = set(kinds) ^ set(rule_set.columns)
-            raise ValueError(
-                f"columns must list just the columns that the rules read; see {sorted(map(repr, odd))[:5]}"
-            )
-        return tuple((name, kind) for name, kind in kinds.items() if kind)
-
-    def _rules(self, key: str, totals: tuple[int, ...]) -> Iterator[Rule]:
-        for k, rule in enumerate(self._list(self._content, key)):
-            place = f"{key}[{k}]"
-            _check_keys(rule, place, ("if", "then", "class_counts"))
-            counts = self._counts(rule["class_counts"], f"{place}.class_counts")
-            if any(n > total for n, total in zip(counts, totals, strict=True)):
-                raise _refused(f"{place}.class_counts", f"at most the class_totals {totals}", list(counts))
-            body = self._list(rule, "if", f"{place}.")
-            conditions = tuple(self._condition(one, f"{place}.if[{i}]") for i, one in enumerate(body))
-            label = self._label(rule["then"], f"{place}.then")
-            yield Rule(conditions, label, tuple(zip(self._classes, counts, strict=True)))
-
-    def _condition(self, said: Any, place: str) -> Condition:
-        _check_keys(said, place, ("column",), (*_OPERATORS, "mixed"))
-        tests = [key for key in said if key in _OPERATORS]
-        column = self._value(said["column"], f"{place}.column")
-        mixed = said.get("mixed", False)
-        if not isinstance(mixed, bool):
-            raise _refused(f"{place}.mixed", "true or false", mixed)
-        if tests and set(tests) <= {">", ">=", "<", "<="}:
-            return self._interval(column, said, place)
-        if len(tests) != 1:
-            raise _refused(place, f"one test, or a lower and an upper bound, of {', '.join(_OPERATORS)}", said)
-        (test,) = tests
-        if test == "missing":
-            if said[test] is not True:
-                raise _refused(f"{place}.missing", "true", said[test])
-            return IsMissing(column)
-        if test == "=":
-            return Equals(column, self._value(said[test], f"{place}.="), mixed)
-        values = tuple(self._value(v, f"{place}.{test}") for v in self._list(said, test, f"{place}."))
-        return IsIn(column, values, mixed) if test == "in" else IsNotIn(column, values, mixed)
-
-    def _interval(self, column: Hashable, said: Mapping[str, Any], place: str) -> Interval:
-        lower, upper = ([test for test in tests if test in said] for tests in ((">", ">="), ("<", "<=")))
-        if max(len(lower), len(upper)) > 1:
-            raise _refused(place, "one lower and one upper bound at most", dict(said))
-        bounds = {test: self._value(said[test], f"{place}.{test}") for test in lower + upper}
-        low, high = (bounds[tests[0]] if tests else None for tests in (lower, upper))
-        try:
-            return Interval(column, low, high, lower == [">="], upper != ["<"])
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{place}: {error}") from None
-
-    def _value(self, value: Any, place: str, depth: int = 0) -> Any:
-        """Read a value: what JSON holds by itself, or an object with one key."""
-        if value is None or isinstance(value, str | bool):
-            return value
-        if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
-            return value
-        if isinstance(value, dict) and len(value) == 1:
-            ((form, inner),) = value.items()
-            if form == "tuple" and isinstance(inner, list) and depth < 5:
-                return tuple(self._value(part, place, depth + 1) for part in inner)
-            if form in _FORMS and isinstance(inner, str):
-                return _formed(form, inner, place)
-        raise _refused(
-            place, f"text, a number, true, false, or an object with one of {', '.join(_FORMS)}, tuple", value
-        )
-
-
-_FORMS: dict[str, Callable[[str], Any]] = {
-    "datetime": datetime.datetime.fromisoformat,
-    "instant": lambda text: datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC),
-    "date": datetime.date.fromisoformat,
-    "bytes": bytes.fromhex,
-    "number": lambda text: {"inf": math.inf, "-inf": -math.inf}[text],
-}
-
-
-def _formed(form: str, text: str, place: str) -> Any:
-    try:
-        value = _FORMS[form](text)
-        if form == "datetime" and value.tzinfo is not None:
-            raise ValueError
-    except (KeyError, ValueError):
-        raise _refused(place, f"a {form}", text) from None
-    return value
-
-
-def _smoothing(value: Any) -> float | None:
-    if value is not None and not (_is_number(value) and 0 <= value <= 1e300):
-        raise _refused("smoothing", "null or a number from 0", value)
-    return None if value is None else float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-
-
-def _check_keys(content: Any, place: str, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Refuse anything but an object that has all the keys needed and none that is not known."""
-    if not isinstance(content, dict):
-        raise _refused(place, "an object", content)
-    for key in needed:
-        if key not in content:
-            raise ValueError(f"{place} lacks {key!r}")
-    for key in content:
-        if key not in needed and key not in optional:
-            raise ValueError(f"{place} has {key!r}, which version {VERSION} of the format does not know")
-
-
-def _refused(place: str, expected: str, value: Any) -> ValueError:
-    return ValueError(f"{place} must be {expected}, got {_short(value)}")

@@ -14,8 +14,8 @@ from diverse_rule_sets.export._pmml_parts import (
     Element,
     alternatives,
     child,
+    combined,
     element,
-    joined,
     simple,
     unused,
     value_text,
@@ -35,8 +35,8 @@ _TYPES = {
 DEFAULT = "default"
 
 
-def to_pmml(rule_set: RuleSet, *, name: str = "rules") -> str:
-    """Return the document; see :meth:`RuleSet.to_pmml`."""
+def to_pmml(rule_set: RuleSet, *, name: str) -> str:
+    """Return the document; see :meth:`RuleSet.to_pmml`, which has the default."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")
     fields = {column: column if isinstance(column, str) else str(column) for column in rule_set.columns}
@@ -54,7 +54,7 @@ def to_pmml(rule_set: RuleSet, *, name: str = "rules") -> str:
     _output(model, rule_set, taken, sums)
     if sums is not None:
         sums.declare(model)
-    _rules(model, rule_set, fields, sums)
+    _write_rules(model, rule_set, fields, sums)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -67,17 +67,17 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
         raise ValueError("PMML cannot name a column ''; rename it before fitting")
     dictionary = child(root, "DataDictionary", numberOfFields=len(fields) + 1)
     for column, field in fields.items():
-        optype, data_type = _TYPES[_kind(rule_set, column)]
+        optype, data_type = _TYPES[_field_kind(rule_set, column)]
         child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
-    labels = {bool: "boolean", int: "integer", float: "double"}
-    kinds = {labels.get(type(label), "string") for label in rule_set.classes}
-    data_type = kinds.pop() if len(kinds) == 1 else "double"
+    known = {bool: "boolean", int: "integer", float: "double"}
+    data_types = {known.get(type(label), "string") for label in rule_set.classes}
+    data_type = data_types.pop() if len(data_types) == 1 else "double"
     label = child(dictionary, "DataField", name=target, optype="categorical", dataType=data_type)
     for one in rule_set.classes:
         child(label, "Value", value=one)
 
 
-def _kind(rule_set: RuleSet, column: Hashable) -> str:
+def _field_kind(rule_set: RuleSet, column: Hashable) -> str:
     """Return the kind of a column, told by what it is compared with or by training."""
     compared = kind_of_values(rule_set, column)
     if compared != "none":
@@ -100,7 +100,7 @@ def _output(model: Element, rule_set: RuleSet, taken: list[str], sums: Sums | No
     text, number = ({"optype": "categorical", "dataType": "string"}, {"optype": "continuous", "dataType": "double"})
     shares = rule_set.speaker_probabilities
     speakers = [*(str(j + 1) for j in range(len(shares) - 1)), DEFAULT]
-    together = sums if rule_set.conflict == "counts" else None
+    together = sums if rule_set.adds_counts else None
     if together is None:
         child(output, "OutputField", name=rule, **text, feature="entityId")
     else:  # a class may win that no covering rule names: then it is as if the default had spoken
@@ -127,17 +127,17 @@ def _looked_up(field: str, what: str, keys: Sequence[str], values: Sequence[str]
     return element("MapValues", pair, table, outputColumn=what, **attributes)
 
 
-def _rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
+def _write_rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
     """Write the rules in the order in which they are asked, then the backups, then the default."""
     shares = rule_set.speaker_probabilities
     default = rule_set.classes.index(rule_set.default)
     part = child(model, "RuleSet", defaultScore=rule_set.default, defaultConfidence=repr(float(shares[-1, default])))
     child(part, "RuleSelectionMethod", criterion="firstHit")
-    n_rules, everyone = len(rule_set.rules), rule_set.rules + rule_set.backups
+    n_rules, everyone = len(rule_set.rules), rule_set.all_rules
     for j in rule_set.decision.order.tolist():
         tests = sums.speaks(j) if sums is not None else _tests(everyone[j], fields)
         _simple_rule(part, str(j + 1), everyone[j], tests, rule_set, shares[j])
-    if sums is not None and rule_set.conflict == "counts":
+    if sums is not None and rule_set.adds_counts:
         for k, label in enumerate(rule_set.classes):
             child(part, "SimpleRule", sums.wins(k), id=f"{DEFAULT} {k + 1}", score=label)
     for j in range(n_rules, len(everyone)):
@@ -153,7 +153,7 @@ def _simple_rule(part: Element, number: str, rule: Rule, tests: list[Element], r
     counted = {"recordCount": rule.n_covered, "nbCorrect": rule.n_correct} if rule.conditions else {}
     own = repr(float(shares[rule_set.classes.index(rule.label)]))
     simple_rule = child(
-        part, "SimpleRule", joined("and", tests), id=number, score=rule.label, confidence=own, **counted
+        part, "SimpleRule", combined("and", tests), id=number, score=rule.label, confidence=own, **counted
     )
     for one, share in zip(rule_set.classes, map(repr, shares.tolist()), strict=True):
         child(simple_rule, "ScoreDistribution", value=one, recordCount=share, probability=share)
@@ -162,7 +162,7 @@ def _simple_rule(part: Element, number: str, rule: Rule, tests: list[Element], r
 def _tests(rule: Rule, fields: dict[Hashable, str]) -> list[Element]:
     """Return the tests that all must come out true for a rule to cover a record."""
     return [
-        joined("or", [simple(fields[condition.column], *test) for test in tests])
+        combined("or", [simple(fields[condition.column], *test) for test in tests])
         for condition in rule.conditions
         for tests in alternatives(condition)
     ]

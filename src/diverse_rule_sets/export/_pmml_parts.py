@@ -11,8 +11,8 @@ from collections.abc import Collection
 from typing import Any
 from xml.etree import ElementTree
 
-from diverse_rule_sets.export._values import exact_text
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._values import check_known, exact_text
+from diverse_rule_sets.model._conditions import Condition
 
 Element = ElementTree.Element
 # One comparison: the operator, which predicates and functions call by the same name, and the value if it has one.
@@ -61,18 +61,15 @@ def unused(name: str, taken: Collection[str]) -> str:
 
 
 def alternatives(condition: Condition) -> list[list[Test]]:
-    """Return what a condition asks: of each list at least one test must come out true."""
-    if isinstance(condition, IsMissing):
+    """Return the tests of a condition: of each list at least one must come out true."""
+    check_known(condition, "PMML")
+    if condition.holds_if_missing:
         return [[("isMissing", None)]]
-    if isinstance(condition, Interval):
+    if condition.comparisons:
         return [[(_OPERATORS[test], bound)] for test, bound in condition.comparisons]
-    if isinstance(condition, Equals):
-        return [[("equal", condition.value)]]
-    if isinstance(condition, IsIn):
-        return [[("equal", value) for value in condition.values]]
-    if isinstance(condition, IsNotIn):
-        return [[("isNotMissing", None)], *([("notEqual", value)] for value in condition.values)]
-    raise TypeError(f"no PMML is known for the condition {condition} ({type(condition).__name__})")
+    if condition.excludes:
+        return [[("isNotMissing", None)], *([("notEqual", value)] for value in condition.values_named)]
+    return [[("equal", value) for value in condition.values_named]]
 
 
 def simple(field: str, operator: str, value: Any = None) -> Element:
@@ -80,7 +77,7 @@ def simple(field: str, operator: str, value: Any = None) -> Element:
     return element("SimplePredicate", field=field, operator=operator, value=value)
 
 
-def joined(operator: str, predicates: list[Element]) -> Element:
+def combined(operator: str, predicates: list[Element]) -> Element:
     """Return one predicate for several; of none, what the operator gives then."""
     if not predicates:
         return element("True" if operator == "and" else "False")

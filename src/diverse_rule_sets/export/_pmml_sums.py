@@ -42,17 +42,17 @@ class Sums:
             _derive(local, name, _added([_apply("*", fires, _constant(n)) for fires, n in weighed]))
         _derive(local, self._largest, _apply("max", *map(_ref, self._sums)))
         _derive(local, self._winner, self._named_winner())
-        if self._rule_set.conflict == "counts":
+        if self._rule_set.adds_counts:
             self._declare_parts(local)
 
     def _covers(self, rule: Rule) -> Element:
         """Return whether a rule covers a record."""
-        tests = [
-            _joined("or", [_compared(self._fields[condition.column], test) for test in asked])
+        needed = [
+            _combined("or", [_compared(self._fields[condition.column], test) for test in tests])
             for condition in rule.conditions
-            for asked in alternatives(condition)
+            for tests in alternatives(condition)
         ]
-        return _joined("and", tests)
+        return _combined("and", needed)
 
     def _named_winner(self) -> Element:
         """Return the first of the preferred classes that has the largest sum; nobody where no rule fires."""
@@ -102,8 +102,8 @@ def _ref(field: str) -> Element:
 
 
 def _constant(value: Any) -> Element:
-    kinds = {bool: "boolean", datetime.datetime: "dateTime", datetime.date: "dateTime"}
-    made = element("Constant", dataType=kinds.get(type(value), "double"))
+    data_types = {bool: "boolean", datetime.datetime: "dateTime", datetime.date: "dateTime"}
+    made = element("Constant", dataType=data_types.get(type(value), "double"))
     made.text = value_text(value)
     return made
 
@@ -116,7 +116,7 @@ def _added(terms: list[Element]) -> Element:
     return _apply("sum", *terms) if terms else _constant(0.0)
 
 
-def _joined(operator: str, tests: list[Element]) -> Element:
+def _combined(operator: str, tests: list[Element]) -> Element:
     if not tests:
         return _constant(operator == "and")
     return tests[0] if len(tests) == 1 else _apply(operator, *tests)

@@ -15,21 +15,20 @@ from typing import Any
 from diverse_rule_sets._input.checks import check_choice
 from diverse_rule_sets._input.tables import NUMBER, plain
 from diverse_rule_sets.export._python_tables import Pandas, Polars
-from diverse_rule_sets.export._source import Writer, literal, moment_parts
-from diverse_rule_sets.export._values import kind_of_values, values_of
+from diverse_rule_sets.export._source import SourceWriter, literal, moment_parts
+from diverse_rule_sets.export._values import compared_values, kind_of_values
 from diverse_rule_sets.model._rules import RuleSet
 
 
-def to_python(rule_set: RuleSet, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:
-    """Return the source; see :meth:`RuleSet.to_python`."""
-    check_choice("kind", kind, _KINDS)
+def to_python(rule_set: RuleSet, *, kind: str, name: str, prefix: str) -> str:
+    """Return the source; see :meth:`RuleSet.to_python`, which has the defaults."""
+    check_choice("kind", kind, _WRITERS)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
         raise ValueError(f"name must be a name that a Python function can have, got {name!r}")
     if not isinstance(prefix, str):
         raise TypeError(f"prefix must be a string, got {prefix!r}")
-    writer = _KINDS[kind](rule_set, prefix)
-    everyone = rule_set.rules + rule_set.backups
-    for one in (*rule_set.classes, *(c.column for rule in everyone for c in rule.conditions)):
+    writer = _WRITERS[kind](rule_set, prefix)
+    for one in (*rule_set.classes, *rule_set.columns):
         literal(one)
     if name in _names_in(writer.source(_PLACE)):
         raise ValueError(f"name must be one that the source does not use for something else, got {name!r}")
@@ -111,28 +110,22 @@ def _together(fired):
 '''
 
 
-class _Function(Writer):
+class _Function(SourceWriter):
     """A plain function of one record, without imports."""
 
-    def missing(self, x: str) -> str:
-        return f"{x} is None"
-
-    def known(self, x: str) -> str:
-        return f"{x} is not None"
-
-    def compared(self, x: str, test: str, bound: Any) -> str:
-        return f"{x} is not None and {x} {test} {self._written(bound)}"
+    missing = "{x} is None"
+    known = "{x} is not None"
+    compared = "{x} is not None and {x} {test} {bound}"
+    negation = "not "
+    both = " and "
+    always = "True"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
         if len(values) == 1:
-            return f"{x} == {self._written(values[0])}"
-        return f"{x} in ({''.join(f'{self._written(value)}, ' for value in values)})"
+            return f"{x} == {self.value(values[0])}"
+        return f"{x} in ({''.join(f'{self.value(value)}, ' for value in values)})"
 
-    def outside(self, x: str, values: Sequence[Any]) -> str:
-        return f"not {self.among(x, values)}"
-
-    @staticmethod
-    def _written(value: Any) -> str:
+    def value(self, value: Any) -> str:
         return literal(moment_parts(value) if isinstance(value, datetime.date) else plain(value))
 
     def _read(self, column: Hashable) -> str:
@@ -144,14 +137,12 @@ class _Function(Writer):
         return f"_value(record, {literal(column)})"
 
     def _names_a_date(self, column: Hashable) -> bool:
-        rules = self.rule_set.rules + self.rule_set.backups
-        conditions = [c for rule in rules for c in rule.conditions if c.column == column]
-        return any(isinstance(value, datetime.date) for c in conditions for value in values_of(c))
+        return any(isinstance(value, datetime.date) for value in compared_values(self.rule_set, column))
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
         adding = rule_set.decision.ballots is not None
-        together = rule_set.conflict == "counts"
+        together = rule_set.adds_counts
         ending = _FUNCTION_ADDED.replace("{probabilities}", "_together(fired)" if together else "PROBABILITIES[spoke]")
         fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
         return (
@@ -168,4 +159,8 @@ class _Function(Writer):
         )
 
 
-_KINDS: dict[str, Callable[[RuleSet, str], Writer]] = {"function": _Function, "pandas": Pandas, "polars": Polars}
+_WRITERS: dict[str, Callable[[RuleSet, str], SourceWriter]] = {
+    "function": _Function,
+    "pandas": Pandas,
+    "polars": Polars,
+}

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER
-from diverse_rule_sets.export._source import Writer, literal, moment_parts
+from diverse_rule_sets.export._source import SourceWriter, literal, moment_parts
 from diverse_rule_sets.export._values import kind_of_values
 
 _PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
@@ -53,7 +53,7 @@ _PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1]
 """
 
 
-class _Tables(Writer):
+class _Tables(SourceWriter):
     """What both kinds of tables share."""
 
     def _named_tables(self) -> str:
@@ -63,23 +63,15 @@ class _Tables(Writer):
 class Pandas(_Tables):
     """A function of a pandas table."""
 
-    both = " & "
+    missing = "{x}.isna().to_numpy(bool)"
+    known = "{x}.notna().to_numpy(bool)"
+    compared = "({x} {test} {bound}).to_numpy(bool)"
     always = "np.ones(len(frame), bool)"
 
-    def missing(self, x: str) -> str:
-        return f"{x}.isna().to_numpy(bool)"
-
-    def known(self, x: str) -> str:
-        return f"{x}.notna().to_numpy(bool)"
-
-    def compared(self, x: str, test: str, bound: Any) -> str:
-        return f"({x} {test} {self._written(bound)}).to_numpy(bool)"
-
     def among(self, x: str, values: Sequence[Any]) -> str:
-        return f"{x}.isin([{', '.join(self._written(value) for value in values)}]).to_numpy(bool)"
+        return f"{x}.isin([{', '.join(self.value(value) for value in values)}]).to_numpy(bool)"
 
-    @staticmethod
-    def _written(value: Any) -> str:
+    def value(self, value: Any) -> str:
         if not isinstance(value, datetime.date):
             return literal(value)
         zone = ', tz="UTC"' if getattr(value, "tzinfo", None) is not None else ""
@@ -98,7 +90,7 @@ class Pandas(_Tables):
         rule_set = self.rule_set
         adding = rule_set.decision.ballots is not None
         body = _PANDAS_BODY.format(
-            added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.conflict == "counts" else ""
+            added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.adds_counts else ""
         )
         fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
         return (
@@ -116,25 +108,17 @@ class Pandas(_Tables):
 class Polars(_Tables):
     """A function that gives polars expressions."""
 
-    both = " & "
+    missing = "{x}.is_null()"
+    known = "{x}.is_not_null()"
+    compared = "({x} {test} {bound})"
     always = "pl.lit(True)"
-
-    def missing(self, x: str) -> str:
-        return f"{x}.is_null()"
-
-    def known(self, x: str) -> str:
-        return f"{x}.is_not_null()"
-
-    def compared(self, x: str, test: str, bound: Any) -> str:
-        return f"({x} {test} {self._written(bound)})"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
         if any(isinstance(value, datetime.date) for value in values) or not values:
-            return f"({' | '.join(f'({x} == {self._written(value)})' for value in values) or 'pl.lit(False)'})"
+            return f"({' | '.join(f'({x} == {self.value(value)})' for value in values) or 'pl.lit(False)'})"
         return f"{x}.is_in([{', '.join(literal(float(v) if type(v) is int else v) for v in values)}])"
 
-    @staticmethod
-    def _written(value: Any) -> str:
+    def value(self, value: Any) -> str:
         if not isinstance(value, datetime.date):
             return f"pl.lit({literal(float(value) if type(value) is int else value)})"
         zone = ', time_zone="UTC"' if getattr(value, "tzinfo", None) is not None else ""
@@ -157,10 +141,10 @@ class Polars(_Tables):
         alike = [text for text in texts if texts.count(text) > 1]
         if alike:
             raise ValueError(f"two columns are both called {alike[0]!r} as text, the only names that polars has")
-        everyone, together = rule_set.rules + rule_set.backups, rule_set.conflict == "counts"
+        together = rule_set.adds_counts
         lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
         lines += ["    covers = ["]
-        lines += [f"        ({self.covers(rule)}).fill_null(False)," for rule in everyone]
+        lines += [f"        ({self.covers(rule)}).fill_null(False)," for rule in rule_set.all_rules]
         lines += ["    ]", f"    n_rules = {len(rule_set.rules)}"]
         lines.append(_POLARS_ORDERED if decision.ballots is None else _POLARS_ADDED)
         return (

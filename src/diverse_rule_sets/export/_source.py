@@ -12,7 +12,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import plain
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._values import check_known
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 
@@ -36,13 +37,24 @@ def moment_parts(value: datetime.date) -> tuple[int, ...]:
     return (*moment.timetuple()[:6], moment.microsecond)
 
 
-def _table(name: str, values: Any) -> str:
+def _assignment(name: str, values: Any) -> str:
     """Return a table of numbers as an assignment."""
     return f"{name} = {pprint.pformat(values, width=110, compact=True)}"
 
 
-class Writer(ABC):
-    """Writes one kind of source: conditions, and what stands around them."""
+class SourceWriter(ABC):
+    """Writes one kind of source: conditions, and what stands around them.
+
+    The tests of a value ``{x}``: that it is missing, that it is not, and that it is above or below a bound, which a
+    missing one never is. Then how a test is negated, how several are joined, and a test that always comes out true.
+    """
+
+    missing: str
+    known: str
+    compared: str
+    negation = "~"
+    both = " & "
+    always: str
 
     def __init__(self, rule_set: RuleSet, prefix: str) -> None:
         self.rule_set = rule_set
@@ -64,39 +76,20 @@ class Writer(ABC):
         tests = [test for condition in rule.conditions for test in self.tests(condition)]
         return self.both.join(tests) if tests else self.always
 
-    both = " and "
-    always = "True"
-
     def tests(self, condition: Condition) -> list[str]:
         """Return the tests that all must come out true."""
+        check_known(condition, "Python")
         x = self.names[condition.column]
-        if isinstance(condition, IsMissing):
-            return [self.missing(x)]
-        if isinstance(condition, Interval):
-            return [self.compared(x, test, bound) for test, bound in condition.comparisons]
-        if isinstance(condition, Equals):
-            return [self.among(x, (condition.value,))]
-        if isinstance(condition, IsIn):
-            return [self.among(x, condition.values)]
-        if isinstance(condition, IsNotIn):
-            return [self.known(x), self.outside(x, condition.values)]
-        raise TypeError(f"no Python is known for the condition {condition} ({type(condition).__name__})")
-
-    def outside(self, x: str, values: Sequence[Any]) -> str:
-        """Return the test whether a value, which is known, is none of some."""
-        return f"~{self.among(x, values)}"
+        if condition.holds_if_missing:
+            return [self.missing.format(x=x)]
+        if condition.comparisons:
+            return [self.compared.format(x=x, test=test, bound=self.value(b)) for test, b in condition.comparisons]
+        among = self.among(x, condition.values_named)
+        return [self.known.format(x=x), f"{self.negation}{among}"] if condition.excludes else [among]
 
     @abstractmethod
-    def missing(self, x: str) -> str:
-        """Return the test whether a value is missing."""
-
-    @abstractmethod
-    def known(self, x: str) -> str:
-        """Return the test whether a value is not missing."""
-
-    @abstractmethod
-    def compared(self, x: str, test: str, bound: Any) -> str:
-        """Return the test whether a value is above or below a bound; a missing one is not."""
+    def value(self, value: Any) -> str:
+        """Return a value as source."""
 
     @abstractmethod
     def among(self, x: str, values: Sequence[Any]) -> str:
@@ -108,8 +101,7 @@ class Writer(ABC):
 
     def labels(self) -> list[Any]:
         """Return the label of each rule and backup, and of the default, which comes first."""
-        everyone = self.rule_set.rules + self.rule_set.backups
-        return [self.rule_set.default, *(rule.label for rule in everyone)]
+        return [self.rule_set.default, *(rule.label for rule in self.rule_set.all_rules)]
 
     def shares(self) -> list[list[float]]:
         """Return the probabilities of each rule and backup, and of the default, which comes first."""
@@ -120,27 +112,27 @@ class Writer(ABC):
         """Return the tables that the source looks things up in."""
         rule_set, decision = self.rule_set, self.rule_set.decision
         lines = [
-            _table("CLASSES", list(rule_set.classes)),
+            _assignment("CLASSES", list(rule_set.classes)),
             "# Of the default, then of each rule and backup as numbered.",
-            _table("LABELS", self.labels()),
-            _table("PROBABILITIES", self.shares()),
+            _assignment("LABELS", self.labels()),
+            _assignment("PROBABILITIES", self.shares()),
             "# The order in which rules are asked.",
-            _table("ORDER", [j + 1 for j in decision.order.tolist()]),
+            _assignment("ORDER", [j + 1 for j in decision.order.tolist()]),
         ]
         if decision.ballots is not None:
             lines += [
                 "# What each rule adds to each class; of equal sums the first of the preferred classes wins.",
-                _table("BALLOTS", decision.ballots.tolist()),
-                _table("PREFERENCE", decision.preference.tolist()),
+                _assignment("BALLOTS", decision.ballots.tolist()),
+                _assignment("PREFERENCE", decision.preference.tolist()),
             ]
-        if rule_set.conflict == "counts":
+        if rule_set.adds_counts:
             evidence = rule_set.evidence
             lines += [
                 "# Class counts of each rule, what is added to their sum, weights of the classes.",
-                _table("COUNTS", evidence.counts.astype(int).tolist()),
-                _table("ADDED", evidence.added.tolist()),
-                _table("WEIGHTS", evidence.class_weights.tolist()),
-                _table("UNKNOWN", evidence.unknown.tolist()),
+                _assignment("COUNTS", evidence.counts.astype(int).tolist()),
+                _assignment("ADDED", evidence.added.tolist()),
+                _assignment("WEIGHTS", evidence.class_weights.tolist()),
+                _assignment("UNKNOWN", evidence.unknown.tolist()),
             ]
         return "\n".join(lines)
 

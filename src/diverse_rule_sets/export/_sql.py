@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets.export._sql_writer import Writer, checked_text, column_of, sqlglot_expressions
+from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column_of, sqlglot_expressions
 from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
@@ -27,24 +27,24 @@ _SUM_OF = 50
 def to_sql(
     rule_set: RuleSet,
     *,
-    dialect: str = "duckdb",
-    table: str | Sequence[str] = "records",
-    keep: str | Sequence[str] = "*",
-    columns: Mapping[Hashable, str] | None = None,
-    prefix: str = "predicted_",
+    dialect: str,
+    table: str | Sequence[str],
+    keep: str | Sequence[str],
+    columns: Mapping[Hashable, str] | None,
+    prefix: str,
 ) -> str:
-    """Return the query; see :meth:`RuleSet.to_sql`."""
+    """Return the query; see :meth:`RuleSet.to_sql`, which has the defaults."""
     unknown = [name for name in columns or {} if name not in rule_set.columns]
     if unknown:
         raise ValueError(
             f"columns names {unknown[0]!r}, which the rules do not read; they read {list(rule_set.columns)}"
         )
-    writer = Writer(rule_set, _dialect(dialect), dict(columns or {}))
+    writer = SqlWriter(rule_set, _dialect(dialect), dict(columns or {}))
     names = _Names(rule_set.classes, checked_text("prefix", prefix))
-    kept: str | list[str] = "*" if keep == "*" else _listed("keep", keep)
+    kept: str | list[str] = "*" if keep == "*" else _name_list("keep", keep)
     if not isinstance(kept, str):
         _check_kept(kept, names, rule_set)
-    source = _table(table, writer.dialect)
+    source = _source_table(table, writer.dialect)
     if rule_set.decision.ballots is None:
         query = _first_that_covers(rule_set, writer, names, source, kept)
     else:
@@ -65,7 +65,7 @@ def _dialect(word: Any) -> str:
     return str(chosen)
 
 
-def _listed(name: str, values: Any) -> list[str]:
+def _name_list(name: str, values: Any) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise TypeError(f"{name} must be '*' or a list of column names, got {values!r}")
     return [checked_text(name, value) for value in values]
@@ -83,7 +83,7 @@ def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
             )
 
 
-def _table(name: Any, dialect: str) -> Any:
+def _source_table(name: Any, dialect: str) -> Any:
     """Return the table: plain words with dots, a tuple of names quoted as they are."""
     exp = sqlglot_expressions()
     if isinstance(name, str):
@@ -95,7 +95,7 @@ def _table(name: Any, dialect: str) -> Any:
         # Quoted, a word that means something in SQL is a name too; but that must not change how the case is folded.
         parts, quoted = name.split("."), dialect in _CASELESS or (dialect in _LOWER and name == name.lower())
     else:
-        parts, quoted = _listed("table", name), True
+        parts, quoted = _name_list("table", name), True
         if not 1 <= len(parts) <= 3:
             raise ValueError(f"table must have one to three names, got {name!r}")
     identifiers = [exp.to_identifier(part, quoted=quoted) for part in reversed(parts)]
@@ -124,7 +124,7 @@ def _kept(exp: Any, keep: str | list[str], source: str) -> list[Any]:
     return [column_of(exp, name, source) for name in keep]
 
 
-def _in_steps(writer: Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any:
+def _in_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]]) -> Any:
     """Return a query in steps, each from the one before: pairs of a step's name and its columns, the last without name.
 
     Databases would otherwise write each step out wherever the next one uses it, which grows beyond all bounds. Nothing
@@ -146,11 +146,11 @@ def _in_steps(writer: Writer, source: Any, *steps: tuple[str, list[Any]]) -> Any
     return last
 
 
-def _first_that_covers(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+def _first_that_covers(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
     """The first covering rule in the order speaks: one CASE, then its label and probabilities."""
     exp = writer.exp
     speakers = [int(j) for j in rule_set.decision.order] + _backup_places(rule_set)
-    ordered = [(writer.holds((rule_set.rules + rule_set.backups)[j]), writer.whole(j + 1)) for j in speakers]
+    ordered = [(writer.holds(rule_set.all_rules[j]), writer.whole(j + 1)) for j in speakers]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
     spoke = column_of(exp, names.rule, "s")
     shares, default = rule_set.speaker_probabilities, rule_set.classes.index(rule_set.default)
@@ -167,10 +167,10 @@ def _first_that_covers(rule_set: RuleSet, writer: Writer, names: _Names, source:
 
 
 def _backup_places(rule_set: RuleSet) -> list[int]:
-    return list(range(len(rule_set.rules), len(rule_set.rules) + len(rule_set.backups)))
+    return list(range(len(rule_set.rules), len(rule_set.all_rules)))
 
 
-def _labels(writer: Writer, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
+def _labels(writer: SqlWriter, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
     """Return the label of the rule that spoke."""
     pairs = []
     for k, label in enumerate(rule_set.classes):
@@ -180,7 +180,7 @@ def _labels(writer: Writer, rule_set: RuleSet, spoke: Any, labels: Any, default:
     return writer.case(pairs, writer.value(rule_set.classes[default]))
 
 
-def _by_speaker(writer: Writer, spoke: Any, values: Any) -> Any:
+def _by_speaker(writer: SqlWriter, spoke: Any, values: Any) -> Any:
     """Return a number that depends on who spoke; the last is the default's."""
     groups: dict[float, list[int]] = {}
     for j, value in enumerate(values[:-1].tolist()):
@@ -190,7 +190,7 @@ def _by_speaker(writer: Writer, spoke: Any, values: Any) -> Any:
     return writer.double(writer.case(pairs, literal(exact_text(float(values[-1])))))
 
 
-def _added_up(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, keep: str | list[str]) -> Any:
+def _added_up(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
     """Ballots are added up: flags of the rules, sums of the classes, the winner, then who speaks for it."""
     if keep == "*":
         raise ValueError(
@@ -214,7 +214,7 @@ def _added_up(rule_set: RuleSet, writer: Writer, names: _Names, source: Any, kee
 class _Steps:
     """The steps of a query that adds up ballots."""
 
-    def __init__(self, rule_set: RuleSet, writer: Writer, names: _Names) -> None:
+    def __init__(self, rule_set: RuleSet, writer: SqlWriter, names: _Names) -> None:
         self._rule_set, self._writer, self._names, self._exp = rule_set, writer, names, writer.exp
         self._decision = rule_set.decision
         self._n_classes = len(rule_set.classes)
@@ -290,7 +290,7 @@ class _Steps:
         """Rule, label and probabilities."""
         exp, writer, rule_set, names = self._exp, self._writer, self._rule_set, self._names
         spoke, winner = self._named("rule", "s"), self._named("winner", "s")
-        labels = rule_set.said_by(np.arange(len(rule_set.rules) + len(rule_set.backups)))
+        labels = rule_set.said_by(np.arange(len(rule_set.all_rules)))
         default = rule_set.classes.index(rule_set.default)
         wins = [
             (exp.EQ(this=winner.copy(), expression=writer.whole(k)), writer.value(label))
@@ -299,7 +299,7 @@ class _Steps:
         label = writer.case(wins, _labels(writer, rule_set, spoke, labels, default))
         shares = rule_set.speaker_probabilities
         alone = [_by_speaker(writer, spoke, shares[:, k]) for k in range(self._n_classes)]
-        if rule_set.conflict == "counts":
+        if rule_set.adds_counts:
             covered = exp.Not(this=exp.Is(this=winner.copy(), expression=exp.Null()))
             together = self._together()
             alone = [writer.case([(covered.copy(), t)], a) for t, a in zip(together, alone, strict=True)]
@@ -308,7 +308,7 @@ class _Steps:
 
     def total(self) -> list[Any]:
         """What the probabilities of all covering rules together are shares of."""
-        if self._rule_set.conflict != "counts":
+        if not self._rule_set.adds_counts:
             return []
         return [self._alias(_chained(self._exp.Add, self._parts("t")), "total")]
 

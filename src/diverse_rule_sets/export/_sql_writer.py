@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.tables import NUMBER
-from diverse_rule_sets.export._values import exact_text, kind_of_values, values_of
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.export._values import check_known, compared_values, exact_text, kind_of_values
+from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 # Where NaN is a value that is larger than any other, instead of missing.
@@ -50,7 +50,7 @@ def column_of(exp: Any, name: str, source: str) -> Any:
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(source))
 
 
-class Writer:
+class SqlWriter:
     """Writes conditions and values in one dialect."""
 
     def __init__(self, rule_set: RuleSet, dialect: str, columns: dict[Hashable, str]) -> None:
@@ -88,35 +88,43 @@ class Writer:
         return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
 
     def _condition(self, condition: Condition) -> Any:
-        exp, column = self.exp, self._columns[condition.column].copy()
+        check_known(condition, "SQL")
+        column = self._columns[condition.column].copy()
         number = condition.column in self._numbers
-        if isinstance(condition, IsMissing):
-            gone = exp.Is(this=column, expression=exp.Null())
-            if not number or self._nan is None:
-                return gone
-            return exp.paren(exp.or_(gone, exp.EQ(this=column.copy(), expression=self._nan)))
-        if isinstance(condition, Interval):
-            return self._interval(column, condition)
-        if isinstance(condition, Equals):
-            return exp.EQ(this=self._timed(column, condition.value), expression=self.value(condition.value))
-        if not isinstance(condition, IsIn | IsNotIn):
-            raise TypeError(f"no SQL is known for the condition {condition} ({type(condition).__name__})")
-        negated = isinstance(condition, IsNotIn)
-        if not condition.values:
-            known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
-            return self._guarded(known, column, number) if negated else self._constant(0)
-        column = self._timed(column, condition.values[0])
-        among = exp.In(this=column, expressions=[self.value(value) for value in condition.values])
-        return self._guarded(exp.Not(this=among), column, number) if negated else among
+        if condition.holds_if_missing:
+            return self._missing(column, number)
+        if condition.comparisons:
+            return self._compared(column, condition)
+        return self._guarded(self._among(column, condition), column, number and condition.excludes)
 
-    def _interval(self, column: Any, interval: Interval) -> Any:
+    def _missing(self, column: Any, number: bool) -> Any:
+        exp = self.exp
+        null = exp.Is(this=column, expression=exp.Null())
+        if not number or self._nan is None:
+            return null
+        return exp.paren(exp.or_(null, exp.EQ(this=column.copy(), expression=self._nan)))
+
+    def _compared(self, column: Any, condition: Condition) -> Any:
         exp = self.exp
         makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
         sides = [
             makers[test](this=self._timed(column.copy(), bound), expression=self.value(bound))
-            for test, bound in interval.comparisons
+            for test, bound in condition.comparisons
         ]
-        return self._guarded(exp.and_(*sides, copy=False), column, interval.kind == NUMBER and interval.high is None)
+        unbounded = all(test in (">", ">=") for test, _ in condition.comparisons)
+        return self._guarded(exp.and_(*sides, copy=False), column, condition.kind == NUMBER and unbounded)
+
+    def _among(self, column: Any, condition: Condition) -> Any:
+        """Return the test whether a value is one of those listed, or known and none of them."""
+        exp, values = self.exp, condition.values_named
+        if not values:
+            known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
+            return known if condition.excludes else self._constant(0)
+        column = self._timed(column, values[0])
+        if isinstance(condition, Equals):
+            return exp.EQ(this=column, expression=self.value(condition.value))
+        among = exp.In(this=column, expressions=[self.value(value) for value in values])
+        return exp.Not(this=among) if condition.excludes else among
 
     @property
     def _nan(self) -> Any:
@@ -197,8 +205,7 @@ class Writer:
 
 def _beyond_exact(rule_set: RuleSet, column: Hashable) -> bool:
     """Tell whether a column is compared with a number from which on not every whole number is a double."""
-    conditions = [one for rule in rule_set.rules + rule_set.backups for one in rule.conditions if one.column == column]
-    return any(abs(value) >= 2**53 for one in conditions for value in values_of(one))
+    return any(abs(value) >= 2**53 for value in compared_values(rule_set, column))
 
 
 def _short_enough(text: str) -> bool:

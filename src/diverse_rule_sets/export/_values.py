@@ -1,4 +1,4 @@
-"""What exporters share about values: numbers as exact text, the one kind of values that a column holds."""
+"""What exporters share: numbers as exact text, the values that a column is compared with, the conditions they know."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsNotIn
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._rules import RuleSet
 
 
@@ -18,14 +18,19 @@ def exact_text(value: float | int) -> str:
     return str(value)
 
 
-def values_of(condition: Condition) -> Iterator[Any]:
-    """Give the values that a condition compares with."""
-    if isinstance(condition, Interval):
-        yield from (bound for _, bound in condition.comparisons)
-    elif isinstance(condition, Equals):
-        yield condition.value
-    elif isinstance(condition, IsIn | IsNotIn):
-        yield from condition.values
+def check_known(condition: Condition, language: str) -> None:
+    """Refuse a condition of a user's own class, which no other language can express."""
+    if not isinstance(condition, Interval | Equals | IsIn | IsNotIn | IsMissing):
+        raise TypeError(f"no {language} is known for the condition {condition} ({type(condition).__name__})")
+
+
+def compared_values(rule_set: RuleSet, column: Hashable) -> Iterator[Any]:
+    """Give the values and bounds that the conditions compare a column with."""
+    for rule in rule_set.all_rules:
+        for condition in rule.conditions:
+            if condition.column == column:
+                yield from condition.values_named
+                yield from (bound for _, bound in condition.comparisons)
 
 
 def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -> str:
@@ -34,14 +39,7 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value;
     ``"several"`` if that is allowed, and then infinity is too.
     """
-    rules = rule_set.rules + rule_set.backups
-    found = {
-        _kind(value, column, several): value
-        for rule in rules
-        for condition in rule.conditions
-        if condition.column == column
-        for value in values_of(condition)
-    }
+    found = {_value_kind(value, column, several): value for value in compared_values(rule_set, column)}
     if len(found) > 1 and several:
         return "several"
     if len(found) > 1:
@@ -53,7 +51,7 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     return next(iter(found), "none")
 
 
-def _kind(value: Any, column: Hashable, several: bool) -> str:
+def _value_kind(value: Any, column: Hashable, several: bool) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):

@@ -6,15 +6,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import Column
 from diverse_rule_sets.report._model import Field, field_of, model_of, why_not
-from diverse_rule_sets.report._summary import Summary
+from diverse_rule_sets.report._summary import Flags, Integers, Summary
 from diverse_rule_sets.report._wording import name_of, phrase, sentence
-
-Flags = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 # Columns that no rule reads are shown up to so many columns in all.
 MAX_COLUMNS = 24
@@ -39,14 +35,14 @@ def content(
     index : what the records are called in the user's own table, if not by their place
     """
     rule_set = summary.rule_set
-    names = _names(summary) if n_samples else list(rule_set.columns)
-    n_each = min(n_samples, max(2, _MAX_CELLS // max(len(names), 1) // (len(rule_set.rules + rule_set.backups) + 2)))
-    behind = [_picked(summary, covered, said, n_each, rng) for covered, said in _groups(summary)]
+    names = _shown_names(summary) if n_samples else list(rule_set.columns)
+    n_each = min(n_samples, max(2, _MAX_CELLS // max(len(names), 1) // (len(rule_set.all_rules) + 2)))
+    behind = [_picked(summary, covered, said, n_each, rng) for covered, said in _records_behind(summary)]
     uncovered = summary.depth == 0
     behind.append(_picked(summary, uncovered, summary.answers, 2 * n_each, rng))
     records = np.unique(np.concatenate([part for pair in behind for part in pair.values()]).astype(np.int64))
     fields = [field_of(column, rule_set, records) for column in _columns(summary, names)]
-    phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.rules + rule_set.backups]
+    phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.all_rules]
     why = why_not(rule_set)
     samples = [{side: np.searchsorted(records, part).tolist() for side, part in pair.items()} for pair in behind]
     facts = summary.facts()
@@ -58,7 +54,7 @@ def content(
         "sentences": [sentence(parts) for parts in phrases],
         "colours": _colours(len(rule_set.classes)),
         "columns": [field.told() for field in fields],
-        "reads": [_reads(rule.conditions, fields) for rule in rule_set.rules + rule_set.backups],
+        "reads": [_reads(rule.conditions, fields) for rule in rule_set.all_rules],
         "records": _records(summary, fields, records, index),
         "behind": samples[:-1],
         "uncovered": samples[-1],
@@ -67,7 +63,7 @@ def content(
     }
 
 
-def _names(summary: Summary) -> list[Hashable]:
+def _shown_names(summary: Summary) -> list[Hashable]:
     """Return the columns to show: those that rules read, then others while there is room."""
     read = list(summary.rule_set.columns)
     rest = [name for name in summary.table.names if name not in set(read)]
@@ -84,9 +80,9 @@ def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
                 raise
 
 
-def _groups(summary: Summary) -> Iterable[tuple[Flags, Integers]]:
+def _records_behind(summary: Summary) -> Iterable[tuple[Flags, Integers]]:
     """Return the records behind each rule and each backup, and what it says of them; those of the default last."""
-    said = summary.rule_set.said_by(np.arange(len(summary.rule_set.rules + summary.rule_set.backups) + 1))
+    said = summary.rule_set.said_by(np.arange(len(summary.rule_set.all_rules) + 1))
     for j, label in enumerate(said[:-1].tolist()):
         covered = summary.fired[:, j] if j < len(summary.rule_set) else summary.spoke == j
         yield covered, np.full(covered.size, label, np.int64)

@@ -13,19 +13,10 @@ from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.model._text import digits
+from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart
-from diverse_rule_sets.report._panels import (
-    SMALL,
-    USUAL,
-    Integers,
-    RuleSetDisplay,
-    bar_entries,
-    class_bars,
-    labelled,
-    legend,
-    titled,
-)
-from diverse_rule_sets.report._summary import Summary
+from diverse_rule_sets.report._panels import SMALL, USUAL, bar_legend, class_bars, name_ticks, titled
+from diverse_rule_sets.report._summary import Integers, Summary
 
 # Up to so many bars a rule may take two lines.
 _FEW_BARS = 25
@@ -54,14 +45,12 @@ class CoverageDisplay(RuleSetDisplay):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets import Rule, RuleSet
     >>> from diverse_rule_sets.report import CoverageDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
-    >>> display = CoverageDisplay.from_estimator(clf, X, y)
-    >>> display.counts[0].tolist()
-    [50, 0, 0]
+    >>> rule_set = RuleSet((Rule.parse("IF x0 > 1 THEN high"),), ("high", "low"), "low", (2, 2), (0, 1))
+    >>> display = CoverageDisplay.from_rule_set(rule_set, [[1], [2], [3], [4]], ["low", "low", "high", "high"])
+    >>> dict(zip(display.names, display.counts.tolist()))
+    {'1. IF x0 > 1 THEN high': [2, 1], 'OTHERWISE low': [0, 1]}
     """
 
     rules: tuple[Rule, ...]
@@ -75,12 +64,12 @@ class CoverageDisplay(RuleSetDisplay):
     @classmethod
     def _of(cls, summary: Summary) -> Self:
         rule_set = summary.rule_set
-        n_rules, speakers = len(rule_set), rule_set.rules + rule_set.backups
-        spare = [summary.counted(summary.spoke == j) for j in range(n_rules, len(speakers))]
+        n_rules, rules = len(rule_set), rule_set.all_rules
+        spare = [summary.counted(summary.spoke == j) for j in range(n_rules, len(rules))]
         left = summary.counted((summary.spoke == -1) & ~summary.fired.any(axis=1))
-        labels = [*(rule.label for rule in speakers), rule_set.default]
+        labels = [*(rule.label for rule in rules), rule_set.default]
         return cls(
-            rules=speakers,
+            rules=rules,
             n_rules=n_rules,
             default=format_label(rule_set.default),
             classes=summary.classes,
@@ -126,7 +115,7 @@ class CoverageDisplay(RuleSetDisplay):
         ax.set(xlim=(0, 1.2 * longest), ylim=(places[-1] + 0.7, -0.7))
         ax.set_xlabel("share of its records" if shares else "records", fontsize=USUAL)
         self._set_apart(ax, places)
-        labelled(ax.yaxis, places, names, fontsize=SMALL)
+        name_ticks(ax.yaxis, places, names, fontsize=SMALL)
         n_covered = self.n_records - int(totals[self.n_rules :].sum())
         told = f"{n_covered:,} of {self.n_records:,} records are under some rule"
         titled(
@@ -137,7 +126,7 @@ class CoverageDisplay(RuleSetDisplay):
             ax.set_xticks(np.linspace(0, 1, 6))
         ax.tick_params(axis="x", labelsize=SMALL)
         ax.grid(visible=False)
-        legend(ax, bar_entries(self.classes), below=own_figure)
+        bar_legend(ax, self.classes, below=own_figure)
         return self._drawn([ax])
 
     def _places(self) -> list[float]:

@@ -12,15 +12,8 @@ from numpy.typing import NDArray
 from diverse_rule_sets._util.plotting import class_colours, colours, given_axes, pyplot
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
-from diverse_rule_sets.report._panels import (
-    SMALL,
-    USUAL,
-    Display,
-    class_entries,
-    legend,
-    say,
-    titled,
-)
+from diverse_rule_sets.report._display import Display
+from diverse_rule_sets.report._panels import SMALL, USUAL, class_entries, legend, titled, write_alone
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Floats = NDArray[np.float64]
@@ -50,9 +43,8 @@ class FitPathDisplay(Display):
     >>> from sklearn.datasets import load_iris
     >>> from diverse_rule_sets import DiverseRuleSetClassifier
     >>> from diverse_rule_sets.report import FitPathDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
-    >>> display = FitPathDisplay.from_estimator(clf, X, y)
+    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> display = FitPathDisplay.from_estimator(clf, *load_iris(return_X_y=True))
     >>> bool(np.isclose(display.objective[-1], clf.objective_))
     True
     """
@@ -119,7 +111,7 @@ class FitPathDisplay(Display):
         axes = given_axes(ax, 5)
         if not n:
             for one in axes:
-                say(one, "There are no rules." if one is axes[0] else "")
+                write_alone(one, "There are no rules." if one is axes[0] else "")
             return self._drawn(axes)
         self._draw_objective(axes[0])
         if len(axes) > 1:
@@ -204,12 +196,12 @@ class TradeOffDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets import DiverseRuleSetClassifier, diversity_path
     >>> from diverse_rule_sets.report import TradeOffDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = DiverseRuleSetClassifier(random_state=0)
-    >>> display = TradeOffDisplay.from_estimator(clf, X, y, max_rules=[1, 3], max_overlap=[0, 1], cv=2)
-    >>> len(display.path)
+    >>> path = diversity_path(clf, X, y, max_rules=[1, 3], max_overlap=[0, 1], cv=2)
+    >>> len(TradeOffDisplay.from_path(path).path)
     4
     """
 

@@ -17,6 +17,7 @@ import numpy as np
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.files import whole_file
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import chance_words, percent, weight_words
 from diverse_rule_sets.report._content import N_COLOURS, content
@@ -63,7 +64,7 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     environment = _environment()
     summary = summarise(clf, X, y)
     shown = content(summary, int(n_samples), rng, _index(X))
-    style, script = _text(environment, "page.css"), "\n".join(_text(environment, name) for name in _SCRIPTS)
+    style, script = _page_file(environment, "page.css"), "\n".join(_page_file(environment, name) for name in _SCRIPTS)
     return str(
         environment.get_template("page.html").render(
             **shown,
@@ -155,7 +156,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(percent=percent, whole=_whole, counted=_counted)
+    environment.filters.update(percent=percent, whole=_with_commas, counted=_with_noun)
     return environment
 
 
@@ -167,7 +168,7 @@ def _index(X: Any) -> Any:
     return index
 
 
-def _text(environment: Any, name: str) -> str:
+def _page_file(environment: Any, name: str) -> str:
     """Return a file of the page as it stands, lines ending as browsers read them."""
     return str(environment.loader.get_source(environment, name)[0]).replace("\r\n", "\n")
 
@@ -200,6 +201,7 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
         "n_backups": len(rule_set.backups),
         "tiles": _tiles(rule_set, facts),
         "headings": _HEADINGS,
+        "anything": ANYTHING,
         "default": rule_set.classes.index(rule_set.default),
         "conflict": CONFLICTS[conflict] if isinstance(conflict, str) else "a function of those rules decides",
         "weights": weight_words(rule_set),
@@ -216,7 +218,7 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
 
 def _width(confusion: list[list[int]]) -> float:
     """Return how wide the figures of the table of answers are, in letters."""
-    return sum(max(len(_whole(n)) for n in (*column, 10)) + _CELL for column in zip(*confusion, strict=True))
+    return sum(max(len(_with_commas(n)) for n in (*column, 10)) + _CELL for column in zip(*confusion, strict=True))
 
 
 def _mistakes(confusion: list[list[int]]) -> dict[str, Any]:
@@ -239,8 +241,8 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
     return [
         ("Accuracy", percent(facts["accuracy"]), "of the records get the right label"),
         ("Balanced accuracy", percent(facts["balanced_accuracy"]), "the same, every class counting alike"),
-        ("Records", _whole(n_records), "that the rules were measured on"),
-        ("Rules", _whole(len(rule_set)), f"and {_counted(n_backups, 'backup') if n_backups else 'no backups'}"),
+        ("Records", _with_commas(n_records), "that the rules were measured on"),
+        ("Rules", _with_commas(len(rule_set)), f"and {_with_noun(n_backups, 'backup') if n_backups else 'no backups'}"),
         ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
         ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are under two rules or more"),
         ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are under no rule"),
@@ -266,10 +268,10 @@ def _segmenter(shown: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
     return segments
 
 
-def _whole(n: int) -> str:
+def _with_commas(n: int) -> str:
     return f"{n:,}"
 
 
-def _counted(n: int, noun: str, several: str | None = None) -> str:
+def _with_noun(n: int, noun: str, several: str | None = None) -> str:
     """Return a number with its noun."""
     return f"{n:,} {noun if n == 1 else several or noun + 's'}"

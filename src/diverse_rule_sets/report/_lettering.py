@@ -10,7 +10,7 @@ from typing import Any
 
 from diverse_rule_sets._util.plotting import pyplot
 from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._formatting import format_label, format_name
+from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name
 from diverse_rule_sets.model._rules import Rule
 
 # A condition keeps at least so many characters; where there is less room, the last conditions go.
@@ -150,22 +150,22 @@ def joined(conditions: Sequence[str], width: int, cut: Callable[[str, int], str]
     for n in range(len(conditions), 0, -1):
         rest = f"{_AND}{len(conditions) - n} more" if n < len(conditions) else ""
         room = width - width_of(_AND) * (n - 1) - width_of(rest)
-        sizes = [width_of(condition) for condition in conditions[:n]]
-        limit = _fair(sizes, room)
-        if n == 1 or limit >= min(_LEAST, max(sizes)):
+        widths = [width_of(condition) for condition in conditions[:n]]
+        limit = _fair(widths, room)
+        if n == 1 or limit >= min(_LEAST, max(widths)):
             return _AND.join(cut(condition, max(limit, 2)) for condition in conditions[:n]) + rest
-    return "anything"
+    return ANYTHING
 
 
-def _fair(sizes: Sequence[int], room: int) -> int:
-    """Return the largest size to which all are cut so that they fit; more than all if they do uncut."""
+def _fair(widths: Sequence[int], room: int) -> int:
+    """Return the largest width to which all are cut so that they fit; more than all if they do uncut."""
     left = room
-    for k, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - k)
-        if size > share:
+    for k, width in enumerate(sorted(widths)):
+        share = left // (len(widths) - k)
+        if width > share:
             return share
-        left -= size
-    return max(sizes) + 1
+        left -= width
+    return max(widths) + 1
 
 
 def rule_words(number: int, rule: Rule, width: int, line: int | None = None, names: tuple[str, ...] = ()) -> str:

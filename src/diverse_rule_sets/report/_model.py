@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, TEXT, Column
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
+from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.report._summary import Integers
 from diverse_rule_sets.report._wording import name_of, value_of
-
-Integers = NDArray[np.int64]
 
 # What a person may pick from in one column, besides what the rules and the sampled records name.
 _MAX_CHOICES = 60
@@ -51,7 +50,7 @@ class Field:
         """Return the values of some records: numbers, microseconds as text, positions of choices; None is missing."""
         values = self.column.values[records]
         if self.ordered:
-            return [_number(value) if self.column.kind == NUMBER else _moment(value) for value in values]
+            return [_json_number(value) if self.column.kind == NUMBER else _microseconds(value) for value in values]
         place = {value: k for k, value in enumerate(self.choices)}
         return [None if code < 0 else place[self.column.categories[code]] for code in values.tolist()]
 
@@ -80,7 +79,7 @@ class Field:
             "utc": kind == INSTANT,
             "days": bool(days),
             "other": kind in (TEXT, CATEGORY),
-            "choices": [_short(value_of(value)) for value in self.choices],
+            "choices": [_cut_short(value_of(value)) for value in self.choices],
             "start": self.start(),
             "used": self.read,
         }
@@ -89,12 +88,12 @@ class Field:
         """Return what the page must know to tell whether a condition holds for a value."""
         if not self.ordered:
             return self._probed(condition)
-        if isinstance(condition, IsMissing):
+        if condition.holds_if_missing:
             return {"missing": True}
-        if isinstance(condition, Interval):
+        if condition.comparisons:
             return {"tests": [[test, self._bound(bound)] for test, bound in condition.comparisons]}
-        values = [value for value in _named(condition) if self.column.kind == NUMBER and _is_number(value)]
-        return {"values": [float(value) for value in values], "not": isinstance(condition, IsNotIn)}
+        values = [value for value in condition.values_named if self.column.kind == NUMBER and _is_number(value)]
+        return {"values": [float(value) for value in values], "not": condition.excludes}
 
     def _probed(self, condition: Condition) -> dict[str, Any]:
         """Ask a condition about each choice, about a value never seen, and about a missing one."""
@@ -106,7 +105,7 @@ class Field:
         return {"choices": [k for k in range(n) if holds[k]], "other": holds[n], "missing": holds[n + 1]}
 
     def _bound(self, bound: Any) -> Any:
-        return float(bound) if self.column.kind == NUMBER else _moment(_comparable(bound))
+        return float(bound) if self.column.kind == NUMBER else _microseconds(_comparable(bound))
 
 
 _DAY = 86_400_000_000
@@ -128,11 +127,11 @@ def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if read and records.size else 0]
     kept = set(frequent.tolist()) | set(column.values[records].tolist())
-    conditions = (c for rule in rule_set.rules + rule_set.backups for c in rule.conditions if c.column == column.name)
-    named = dict.fromkeys(value for condition in conditions for value in _named(condition))
+    conditions = (c for rule in rule_set.all_rules for c in rule.conditions if c.column == column.name)
+    named = dict.fromkeys(value for condition in conditions for value in condition.values_named)
     kept |= {column.positions[value] for value in named if value in column.positions}
     choices = [column.categories[k] for k in sorted(kept - {-1}) if counts[k] or column.categories[k] in named]
-    choices += [value for value in named if value not in column.positions and _fits(value, column.kind)]
+    choices += [value for value in named if value not in column.positions and _belongs_to(value, column.kind)]
     return Field(column, tuple(choices), read)
 
 
@@ -154,7 +153,7 @@ def why_not(rule_set: RuleSet) -> str:
             "Where several rules cover a record, a function written for this rule set decides which one speaks. "
             "A page cannot run that function, so it cannot answer for a record."
         )
-    for rule in rule_set.rules + rule_set.backups:
+    for rule in rule_set.all_rules:
         for condition in rule.conditions:
             if not isinstance(condition, _KNOWN):
                 kind = type(condition).__name__
@@ -168,40 +167,38 @@ def model_of(rule_set: RuleSet, fields: Iterable[Field]) -> dict[str, Any]:
     Ballots are text, since their sums go beyond what floating point holds exactly.
     """
     by_name = {field.column.name: (j, field) for j, field in enumerate(fields)}
-    decision, evidence = rule_set.decision, rule_set.evidence
+    decision = rule_set.decision
     return {
         "n_rules": len(rule_set),
-        "bodies": [_body(rule.conditions, by_name) for rule in rule_set.rules + rule_set.backups],
-        "labels": rule_set.said_by(np.arange(len(rule_set.rules + rule_set.backups) + 1)).tolist(),
+        "bodies": [_body_in_numbers(rule.conditions, by_name) for rule in rule_set.all_rules],
+        "labels": rule_set.said_by(np.arange(len(rule_set.all_rules) + 1)).tolist(),
         "order": decision.order.tolist(),
         "ballots": None if decision.ballots is None else [[str(n) for n in row] for row in decision.ballots.tolist()],
         "preference": decision.preference.tolist(),
         "probabilities": rule_set.speaker_probabilities.tolist(),
-        "added": None
-        if rule_set.conflict != "counts"
-        else {
-            "counts": evidence.counts.astype(np.int64).tolist(),
-            "totals": evidence.totals.tolist(),
-            "weights": None if evidence.weights is None else evidence.weights.tolist(),
-            "smoothing": evidence.smoothing,
-        },
+        "added": _added_counts(rule_set.evidence) if rule_set.adds_counts else None,
     }
 
 
-def _body(conditions: Iterable[Condition], by_name: dict[Hashable, tuple[int, Field]]) -> list[dict[str, Any]]:
+def _added_counts(evidence: Evidence) -> dict[str, Any]:
+    """Return what the probabilities of rules whose class counts are added up are made of."""
+    return {
+        "counts": evidence.counts.astype(np.int64).tolist(),
+        "totals": evidence.totals.tolist(),
+        "weights": None if evidence.weights is None else evidence.weights.tolist(),
+        "smoothing": evidence.smoothing,
+    }
+
+
+def _body_in_numbers(
+    conditions: Iterable[Condition], by_name: dict[Hashable, tuple[int, Field]]
+) -> list[dict[str, Any]]:
     """Return the conditions of a rule, each with the position of its column."""
     found = [(condition, *by_name[condition.column]) for condition in conditions]
     return [{"column": j, **field.condition(condition)} for condition, j, field in found]
 
 
-def _named(condition: Condition) -> tuple[Any, ...]:
-    """Return the values that a condition names."""
-    if isinstance(condition, Equals):
-        return (condition.value,)
-    return condition.values if isinstance(condition, IsIn | IsNotIn) else ()
-
-
-def _fits(value: Any, kind: str) -> bool:
+def _belongs_to(value: Any, kind: str) -> bool:
     return kind == CATEGORY or isinstance(value, str)
 
 
@@ -209,7 +206,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> Any:
+def _json_number(value: Any) -> Any:
     """Return a number as JSON holds it: None for NaN, words for infinity."""
     number = float(value)
     if number != number:
@@ -219,10 +216,10 @@ def _number(value: Any) -> Any:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def _moment(value: Any) -> str | None:
+def _microseconds(value: Any) -> str | None:
     """Return a date as microseconds since 1970 in text, which no reader of JSON rounds; None for a missing one."""
     return None if np.isnat(value) else str(int(value.astype(np.int64)))
 
 
-def _short(text: str) -> str:
+def _cut_short(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"

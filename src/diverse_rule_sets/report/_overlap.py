@@ -13,21 +13,10 @@ from numpy.typing import NDArray
 from diverse_rule_sets._util.plotting import ALARM, GREY, given_axes, ink_on, pyplot
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule, firing_groups
+from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._lettering import names_of, rule_words
-from diverse_rule_sets.report._panels import (
-    SMALL,
-    TINY,
-    USUAL,
-    Integers,
-    RuleSetDisplay,
-    bar_entries,
-    class_bars,
-    labelled,
-    legend,
-    say,
-    titled,
-)
-from diverse_rule_sets.report._summary import Summary
+from diverse_rule_sets.report._panels import SMALL, TINY, USUAL, bar_legend, class_bars, name_ticks, titled, write_alone
+from diverse_rule_sets.report._summary import Integers, Summary
 
 # Up to so many rules the cells have room for numbers, and the rows for words.
 _FEW_RULES = 20
@@ -36,9 +25,7 @@ _ROW = 0.26
 _COLUMN = {True: 0.19, False: 0.13}
 _BARS = {True: 3.4, False: 2.8}
 # A figure is no wider; the matrix of many rules no larger. A small number needs so much.
-_MAX_WIDTH = 14.0
-_MAX_SIDE = 7.0
-_NUMBER = 0.09
+_MAX_WIDTH, _MAX_SIDE, _NUMBER = 14.0, 7.0, 0.09
 
 
 class Combination(NamedTuple):
@@ -84,13 +71,15 @@ class OverlapDisplay(RuleSetDisplay):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from diverse_rule_sets import DiverseRuleSetClassifier
+    >>> from diverse_rule_sets import Rule, RuleSet
     >>> from diverse_rule_sets.report import OverlapDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
-    >>> OverlapDisplay.from_estimator(clf, X, y).combinations
-    []
+    >>> rules = Rule.parse("IF x0 > 1 THEN high"), Rule.parse("IF x0 <= 3 THEN low")
+    >>> rule_set = RuleSet(rules, ("high", "low"), "low", (2, 2), (0, 0))
+    >>> display = OverlapDisplay.from_rule_set(rule_set, [[1], [2], [3], [4]], ["low", "low", "high", "high"])
+    >>> display.shared.tolist()
+    [[3, 2], [2, 3]]
+    >>> display.combinations
+    [Combination(rules=(1, 2), class_counts=(1, 1), contradiction=True)]
     """
 
     rules: tuple[Rule, ...]
@@ -132,7 +121,8 @@ class OverlapDisplay(RuleSetDisplay):
         if len(axes) == 3:
             self._draw_members(axes[1], shown)
             self._draw_records(axes[2], shown)
-            legend(axes[2], bar_entries(self.classes) if shown else [], below=own_figure)
+            if shown:
+                bar_legend(axes[2], self.classes, below=own_figure)
         return self._drawn(axes)
 
     def _new_axes(self, shown: Sequence[Combination]) -> list[Any]:
@@ -161,7 +151,7 @@ class OverlapDisplay(RuleSetDisplay):
         titled(ax, "Records that two rules share", [f"{note}× the rules contradict"], 60)
         ax.grid(visible=False)
         if not n:
-            say(ax, "There are no rules.")
+            write_alone(ax, "There are no rules.")
             return
         # Square cells seldom fill their room. Were they in its middle, constrained layout would count on the gap beside
         # them when it makes room for the words, and then close it.
@@ -206,12 +196,12 @@ class OverlapDisplay(RuleSetDisplay):
         if n <= _FEW_RULES:
             known = names_of(self.rules)
             names = [rule_words(j, rule, 92, 46, known) for j, rule in enumerate(self.rules, 1)]
-            labelled(ax.yaxis, range(n), names, fontsize=SMALL)
-            labelled(ax.xaxis, range(n), [str(j) for j in range(1, n + 1)], fontsize=SMALL)
+            name_ticks(ax.yaxis, range(n), names, fontsize=SMALL)
+            name_ticks(ax.xaxis, range(n), [str(j) for j in range(1, n + 1)], fontsize=SMALL)
         else:
             shown = range(0, n, math.ceil(_NUMBER * n / _MAX_SIDE))
             for axis, turned in ((ax.yaxis, 0), (ax.xaxis, 90)):
-                labelled(axis, shown, [str(j + 1) for j in shown], fontsize=TINY, rotation=turned)
+                name_ticks(axis, shown, [str(j + 1) for j in shown], fontsize=TINY, rotation=turned)
             ax.set_ylabel("rule, numbered as printed", fontsize=USUAL)
         ax.set_xlabel("rule", fontsize=USUAL)
         ax.spines[:].set_visible(False)
@@ -221,7 +211,7 @@ class OverlapDisplay(RuleSetDisplay):
         ax.grid(visible=False)
         members = sorted({j for one in shown for j in one.rules})
         if not shown:
-            say(ax, "No record is under\ntwo rules or more." if self.rules else "")
+            write_alone(ax, "No record is under\ntwo rules or more." if self.rules else "")
             return
         column = {j: k for k, j in enumerate(members)}
         ax.scatter(*np.mgrid[0 : len(members), 0 : len(shown)].reshape(2, -1), s=12, color=GREY, alpha=0.2)
@@ -229,10 +219,10 @@ class OverlapDisplay(RuleSetDisplay):
             at = [column[j] for j in one.rules]
             colour = ALARM if one.contradiction else GREY
             ax.plot(at, [row] * len(at), color=colour, marker="X" if one.contradiction else "o", ms=5.5, lw=1.5)
-        ax.set(xlim=(-0.6, len(members) - 0.4), ylim=(_rows(ax, shown) - 0.4, -0.6))
+        ax.set(xlim=(-0.6, len(members) - 0.4), ylim=(_n_rows(ax, shown) - 0.4, -0.6))
         step = math.ceil(_NUMBER * len(members) / (_MAX_WIDTH - _BARS[False] - 1.0))
         size = SMALL if len(self.rules) <= _FEW_RULES else TINY
-        labelled(ax.xaxis, range(0, len(members), step), list(map(str, members[::step])), fontsize=size, rotation=90)
+        name_ticks(ax.xaxis, range(0, len(members), step), list(map(str, members[::step])), fontsize=size, rotation=90)
         ax.set_yticks([])
         ax.set_xlabel("rule", fontsize=USUAL)
         ax.spines[:].set_visible(False)
@@ -251,7 +241,7 @@ class OverlapDisplay(RuleSetDisplay):
         totals = counts.sum(axis=1)
         for row, total in enumerate(totals.tolist()):
             ax.text(total, row, f" {total:,}", fontsize=SMALL, va="center")
-        ax.set(xlim=(0, 1.2 * totals.max()), ylim=(_rows(ax, shown) - 0.4, -0.6), yticks=[])
+        ax.set(xlim=(0, 1.2 * totals.max()), ylim=(_n_rows(ax, shown) - 0.4, -0.6), yticks=[])
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         ax.set_xlabel("records", fontsize=USUAL)
         ax.tick_params(axis="x", labelsize=SMALL)
@@ -284,7 +274,7 @@ def _combinations(summary: Summary) -> list[Combination]:
     return sorted(found, key=lambda one: (-one.n_records, one.rules))
 
 
-def _rows(ax: Any, shown: Sequence[Combination]) -> float:
+def _n_rows(ax: Any, shown: Sequence[Combination]) -> float:
     """Return how many rows the axes have room for, and at least as many as there are to draw."""
     high = ax.get_window_extent().height / ax.get_figure().dpi
     return max(len(shown), high / _ROW)

@@ -1,67 +1,20 @@
-"""The parts of which the pictures are made: legends, bars by class, and what makes a display."""
+"""The parts of which the pictures are made: titles, ticks, legends, bars by class."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import GREY, class_colours, colours
 from diverse_rule_sets.report._lettering import as_written, readable, told_apart, width_of, wrapped
-from diverse_rule_sets.report._summary import Summary, summarise
 
-Integers = NDArray[np.int64]
 # Points of type; given, since figures are as large as their words.
 TINY, SMALL, USUAL, LARGE = 6.0, 7.5, 9.0, 11.0
 # A small letter, in inches.
 LETTER = 0.062
-
-
-class Display(ABC):
-    """A picture, as scikit-learn's displays are: what it shows is kept, and ``plot`` draws it."""
-
-    ax_: Any
-    axes_: Any
-    figure_: Any
-
-    @abstractmethod
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture."""
-
-    def _drawn(self, axes: Sequence[Any]) -> Self:
-        """Note where the picture was drawn."""
-        self.axes_ = np.array([*axes, None], object)[:-1]  # numpy would look into axes, were they alone
-        self.ax_, self.figure_ = axes[0], axes[0].get_figure()
-        return self
-
-
-class RuleSetDisplay(Display):
-    """A picture of a rule set on a table."""
-
-    @classmethod
-    @abstractmethod
-    def _of(cls, summary: Summary) -> Self:
-        """Take what the picture shows from a summary."""
-
-    @classmethod
-    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw the rules of a fitted classifier on records.
-
-        Parameters
-        ----------
-        clf : a fitted classifier of this package
-        X, y : the records, and their labels
-        ax : axes to draw into, as for ``plot``; a new figure by default
-        """
-        return cls._of(summarise(clf, X, y)).plot(ax)
-
-    @classmethod
-    def from_rule_set(cls, rule_set: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw a rule set on records; see :meth:`from_estimator`."""
-        return cls._of(summarise(rule_set, X, y)).plot(ax)
 
 
 def titled(ax: Any, title: str, notes: Sequence[str] = (), width: int = 90) -> None:
@@ -76,13 +29,13 @@ def titled(ax: Any, title: str, notes: Sequence[str] = (), width: int = 90) -> N
     as_written(drawn)
 
 
-def say(ax: Any, words: str) -> None:
+def write_alone(ax: Any, words: str) -> None:
     """Write words where there is nothing to draw."""
     ax.set_axis_off()
     as_written([ax.text(0.5, 0.5, words, transform=ax.transAxes, fontsize=USUAL, ha="center", va="center")])
 
 
-def labelled(axis: Any, places: Sequence[float], names: Sequence[str], **style: Any) -> None:
+def name_ticks(axis: Any, places: Sequence[float], names: Sequence[str], **style: Any) -> None:
     """Write names at places of an axis."""
     axis.set_ticks(list(places), labels=list(names), parse_math=False, usetex=False, **style)  # on both sides
     as_written(axis.get_ticklabels())
@@ -137,12 +90,11 @@ def class_bars(ax: Any, places: Sequence[float], counts: NDArray[Any], own: Sequ
         ax.barh(places, counts[:, k], left=lefts[:, k], color=shade, **style)
 
 
-def bar_entries(classes: Sequence[str]) -> list[tuple[Any, str]]:
-    """Return what a legend says of :func:`class_bars`."""
+def bar_legend(ax: Any, classes: Sequence[str], below: bool) -> None:
+    """Name the colours of :func:`class_bars`, as :func:`legend` does."""
     from matplotlib.patches import Patch
 
     shades, many = class_colours(len(classes), ())
-    if many:
-        own = [(Patch(color=colours(len(classes))[0]), "its own class, in its colour")]
-        return [*own, (Patch(color=GREY), "all other classes")]
-    return class_entries(classes, shades, others=False)
+    own = (Patch(color=colours(len(classes))[0]), "its own class, in its colour")
+    others = (Patch(color=GREY), "all other classes")
+    legend(ax, [own, others] if many else class_entries(classes, shades, others=False), below)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._input.tables import Table
@@ -18,13 +17,12 @@ from diverse_rule_sets._util.plotting import class_colours, given_axes, ink_on, 
 from diverse_rule_sets.model._conditions import Condition, merged
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._lettering import conditions_joined, names_of, readable, rule_words, told_apart
-from diverse_rule_sets.report._panels import SMALL, Display, class_entries, legend, titled
-from diverse_rule_sets.report._scales import Scale, scale_of, strip_scale
-from diverse_rule_sets.report._summary import Summary, summarise
+from diverse_rule_sets.report._panels import SMALL, class_entries, legend, titled
+from diverse_rule_sets.report._scales import AxisScale, scale_of, strip_scale
+from diverse_rule_sets.report._summary import Flags, Integers, Summary, summarise
 
-Flags = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 Features = tuple[Hashable | None, Hashable | None]
 # Pairs of columns are looked for among so many.
 _MAX_COLUMNS = 20
@@ -92,8 +90,8 @@ class RuleDisplay(Display):
 
     rules: tuple[Rule, ...]
     numbers: tuple[int, ...]
-    x: Scale
-    y: Scale
+    x: AxisScale
+    y: AxisScale
     records: Integers
     codes: Integers
     covered: Flags
@@ -131,7 +129,7 @@ class RuleDisplay(Display):
         """
         check_number("max_points", max_points, numbers.Integral, low=1)
         summary = summarise(clf, X, y)
-        wanted = _numbers(rule, len(summary.rule_set.rules + summary.rule_set.backups))
+        wanted = _rule_numbers(rule, len(summary.rule_set.all_rules))
         pair = _features(summary, wanted, features)
         if wanted is None:
             wanted = [j for j, one in enumerate(summary.rule_set, 1) if _can_be_drawn(one, pair)]
@@ -147,13 +145,13 @@ class RuleDisplay(Display):
         cls, summary: Summary, wanted: Sequence[int], pair: Features, max_points: int, rng: np.random.Generator
     ) -> Self:
         table, rule_set = summary.table, summary.rule_set
-        rules = tuple((rule_set.rules + rule_set.backups)[j - 1] for j in wanted)
+        rules = tuple(rule_set.all_rules[j - 1] for j in wanted)
         covers = np.array([rule.covers(table) for rule in rules], np.bool_).reshape(len(rules), table.n_records)
         records = rng.permutation(table.n_records)[:max_points]  # in no order: no class is drawn over all others
         shown = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
         drawn = table.taken(records)
         meets = np.array([rule.covers(drawn) for rule in shown], np.bool_).reshape(len(rules), records.size)
-        x, y = (_scale(table, name, records, rules, rng) for name in pair)
+        x, y = (_scale_along(table, name, records, rules, rng) for name in pair)
         return cls(
             rules=rules,
             numbers=tuple(wanted),
@@ -306,9 +304,9 @@ class RuleDisplay(Display):
         return notes
 
 
-def _scale(
+def _scale_along(
     table: Table, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
-) -> Scale:
+) -> AxisScale:
     """Lay a column out along an axis, or spread records out along one."""
     if name is None:
         return strip_scale(records.size, rng)
@@ -322,15 +320,15 @@ def _on(rule: Rule, name: Hashable | None) -> Condition | None:
     return found[0] if found else None
 
 
-def _numbers(rule: Any, n_speakers: int) -> list[int] | None:
+def _rule_numbers(rule: Any, n_rules: int) -> list[int] | None:
     """Check the numbers of the rules to draw; None means all that can be."""
     if rule is None:
         return None
     given = list(rule) if isinstance(rule, Sequence | np.ndarray) and not isinstance(rule, str) else [rule]
-    if not n_speakers and given == [1]:
-        return []  # there are no rules, and none was asked for
+    if not n_rules and given == [1]:
+        return []  # there are no rules, and 1 is the default
     for number in given:
-        check_number("rule", number, numbers.Integral, low=1, high=n_speakers)
+        check_number("rule", number, numbers.Integral, low=1, high=n_rules)
     return list(dict.fromkeys(int(number) for number in given))
 
 
@@ -346,10 +344,9 @@ def _features(summary: Summary, wanted: Sequence[int] | None, features: Any) -> 
                 raise ValueError(f"features must name columns of X, and there is none called {name!r}")
         return (given[0], given[1] if len(given) == 2 else None)
     rule_set = summary.rule_set
-    speakers = rule_set.rules + rule_set.backups
-    asked = rule_set.rules if wanted is None else tuple(speakers[j - 1] for j in wanted)
-    best = _best_pair(asked)
-    used = [*best, *(name for name in _by_use(speakers) if name not in best)]
+    drawn = rule_set.rules if wanted is None else tuple(rule_set.all_rules[j - 1] for j in wanted)
+    best = _best_pair(drawn)
+    used = [*best, *(name for name in _by_use(rule_set.all_rules) if name not in best)]
     used = used or summary.table.names
     return (used[0], used[1] if len(used) > 1 else None)
 

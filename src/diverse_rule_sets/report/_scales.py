@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_name, format_value
 from diverse_rule_sets.report._lettering import as_written, readable, shortened, told_apart, width_of, wrapped
-from diverse_rule_sets.report._panels import SMALL, USUAL, labelled
+from diverse_rule_sets.report._panels import SMALL, USUAL, name_ticks
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]
@@ -31,7 +31,7 @@ _DAY = 86_400_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class AxisScale:
     """One column along an axis.
 
     Parameters
@@ -72,19 +72,20 @@ class Scale:
         """
         if condition is None or self.column is None:
             return [self.ends]
-        if isinstance(condition, IsMissing):
+        if condition.holds_if_missing:
             return [] if self.strip is None else [self.strip]
         if self.column.kind == EMPTY:
             return []
         if self.places:
             return self._runs(condition)
-        if isinstance(condition, Interval):
-            low = self.low if condition.low is None else _position(condition.low)
-            high = self.high if condition.high is None else _position(condition.high)
+        if condition.comparisons:
+            bounds = {test[0]: _position(bound) for test, bound in condition.comparisons}
+            low, high = bounds.get(">", self.low), bounds.get("<", self.high)
             return [(low, high)] if low <= high else []
-        if isinstance(condition, Equals | IsIn):
-            return [(float(value),) * 2 for value in _said(condition) if isinstance(value, numbers.Real)]
-        return [(self.low, self.high)]
+        if condition.values_named and not condition.excludes:
+            return [(float(value),) * 2 for value in condition.values_named if isinstance(value, numbers.Real)]
+        some = condition.excludes or condition.holds(self.column).any()  # a list of no values holds for none
+        return [(self.low, self.high)] if some else []
 
     def _runs(self, condition: Condition) -> list[Span]:
         """Return the stretches of neighbouring places whose values meet a condition."""
@@ -110,17 +111,17 @@ class Scale:
         getattr(ax, f"set_{which}lim")(*self.ends)
         axis.set_tick_params(labelsize=SMALL)
         if self.column is None:
-            labelled(axis, [], [])
+            name_ticks(axis, [], [])
             return
         words = wrapped(shortened(readable(format_name(self.name)), 120), 62)
         as_written([getattr(ax, f"set_{which}label")(words, fontsize=USUAL)])
         if self.names:
             crowded = which == "x" and sum(map(width_of, self.names)) > 64
-            labelled(axis, self.places, self.names, fontsize=SMALL, rotation=90 if crowded else 0)
+            name_ticks(axis, self.places, self.names, fontsize=SMALL, rotation=90 if crowded else 0)
         elif self.column.kind in (DATE, INSTANT):
-            labelled(axis, *_date_ticks(self.low, self.high), fontsize=SMALL)
+            name_ticks(axis, *_date_ticks(self.low, self.high), fontsize=SMALL)
         elif self.column.kind == EMPTY:
-            labelled(axis, [], [])
+            name_ticks(axis, [], [])
         if self.strip is not None:
             self._draw_strip(ax, axis, which)
 
@@ -139,14 +140,14 @@ class Scale:
         axis.set_tick_params(which="minor", length=0)
 
 
-def strip_scale(n: int, rng: np.random.Generator) -> Scale:
+def strip_scale(n: int, rng: np.random.Generator) -> AxisScale:
     """Return an axis without a column, along which records are spread out so that they do not hide one another."""
-    return Scale(None, rng.uniform(-0.4, 0.4, n), -0.5, 0.5)
+    return AxisScale(None, rng.uniform(-0.4, 0.4, n), -0.5, 0.5)
 
 
 def scale_of(
     column: Column, records: NDArray[np.int64], conditions: Sequence[Condition], rng: np.random.Generator
-) -> Scale:
+) -> AxisScale:
     """Lay a column out along an axis.
 
     Parameters
@@ -161,7 +162,7 @@ def scale_of(
     if column.kind in (NUMBER, DATE, INSTANT):
         values = _as_floats(column)
         distinct = np.unique(values[~np.isnan(values)])
-        if column.kind == NUMBER and distinct.size <= _MAX_WHOLE and _whole(distinct):
+        if column.kind == NUMBER and distinct.size <= _MAX_WHOLE and _all_whole(distinct):
             return _whole_scale(column, values[records], distinct, noise, gone)
         return _number_scale(column, values[records], distinct, conditions, noise, gone)
     return _category_scale(column, records, conditions, noise, gone)
@@ -169,27 +170,26 @@ def scale_of(
 
 def _number_scale(
     column: Column, values: Floats, distinct: Floats, conditions: Iterable[Condition], noise: Floats, gone: bool
-) -> Scale:
+) -> AxisScale:
     """Lay out numbers or dates, with some room at both ends."""
-    intervals = [one for one in conditions if isinstance(one, Interval)]
-    bounds = [_position(bound) for one in intervals for _, bound in one.comparisons]
+    bounds = [_position(bound) for one in conditions for _, bound in one.comparisons]
     finite = distinct[np.abs(distinct) <= _LARGEST]
     seen = np.array([*finite[:1], *finite[-1:], *bounds]) if finite.size or bounds else np.array([0.0, 1.0])
     room = 0.05 * (seen.max() - seen.min()) or 0.05 * abs(seen.min()) or 0.5
     low, high = float(seen.min() - room), float(seen.max() + room)
     strip = _strip(low, high) if gone else None
     values = np.clip(values, low, high)  # what is infinite stands at the edge
-    return Scale(column, values if strip is None else _with_missing(values, strip, noise), low, high, strip)
+    return AxisScale(column, values if strip is None else _with_missing(values, strip, noise), low, high, strip)
 
 
-def _whole_scale(column: Column, values: Floats, distinct: Floats, noise: Floats, gone: bool) -> Scale:
+def _whole_scale(column: Column, values: Floats, distinct: Floats, noise: Floats, gone: bool) -> AxisScale:
     """Lay out a few whole numbers, those of equal values side by side."""
     places = tuple(distinct.tolist())
     half = _half_gap(places)
     low, high = places[0] - 1.2 * half, places[-1] + 1.2 * half
     strip = _strip(low, high) if gone else None
     positions = values + 0.6 * half * noise
-    return Scale(
+    return AxisScale(
         column,
         positions if strip is None else _with_missing(positions, strip, noise),
         low,
@@ -203,10 +203,10 @@ def _whole_scale(column: Column, values: Floats, distinct: Floats, noise: Floats
 
 def _category_scale(
     column: Column, records: NDArray[np.int64], conditions: Sequence[Condition], noise: Floats, gone: bool
-) -> Scale:
+) -> AxisScale:
     """Lay out categories, each at its place; where there are very many, the rare ones share the last."""
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
-    named = {k for k, value in enumerate(column.categories) if any(value in _said(one) for one in conditions)}
+    named = {k for k, value in enumerate(column.categories) if any(value in one.values_named for one in conditions)}
     common = np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES].tolist()
     alone = sorted(named | set(common)) if counts.size > _MAX_CATEGORIES + 1 else list(range(counts.size))
     rare = [k for k in range(counts.size) if k not in set(alone)]
@@ -219,7 +219,7 @@ def _category_scale(
     high = max(len(groups), 1) - 0.5
     strip = _strip(-0.5, high) if gone else None
     positions = place[column.values[records]] + 0.32 * noise
-    return Scale(
+    return AxisScale(
         column,
         positions if strip is None else _with_missing(positions, strip, noise),
         -0.5,
@@ -229,13 +229,6 @@ def _category_scale(
         groups,
         (*names, *([f"{len(rare)} others"] if rare else [])),
     )
-
-
-def _said(condition: Condition) -> tuple[Any, ...]:
-    """Return the values that a condition names."""
-    if isinstance(condition, Equals):
-        return (condition.value,)
-    return tuple(getattr(condition, "values", ()))
 
 
 def _strip(low: float, high: float) -> Span:
@@ -253,7 +246,7 @@ def _half_gap(places: Sequence[float]) -> float:
     return float(np.diff(places).min()) / 2 if len(places) > 1 else 0.5
 
 
-def _whole(distinct: Floats) -> bool:
+def _all_whole(distinct: Floats) -> bool:
     return bool(distinct.size and (distinct == np.rint(distinct)).all() and np.abs(distinct).max() < 2**52)
 
 

@@ -92,7 +92,6 @@ class Summary:
         totals = confusion.sum(axis=1)
         recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
         nobody, unsure = self.depth == 0, (self.depth > 0) & (self.spoke == -1)
-        speakers = self.rule_set.rules + self.rule_set.backups
         return {
             "n_records": self.table.n_records,
             "classes": self.classes,
@@ -100,7 +99,7 @@ class Summary:
             "accuracy": float((self.answers == self.codes).mean()),
             "balanced_accuracy": float(recalls.mean()),
             "confusion": confusion.tolist(),
-            "rules": [self._of_rule(j, rule) for j, rule in enumerate(speakers)],
+            "rules": [self._of_rule(j, rule) for j, rule in enumerate(self.rule_set.all_rules)],
             "default": {"label": format_label(self.rule_set.default), **self._said(nobody & (self.spoke == -1))},
             "together": self._said(unsure),  # rules cover these, but none of them has the label that wins
             "n_covered": int((self.depth > 0).sum()),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.model._formatting import format_label, format_name, format_value
+from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
+from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name, format_value
 
 _OF_NUMBERS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
 _OF_DATES = {">": "after", ">=": "from", "<": "before", "<=": "up to"}
@@ -28,30 +28,28 @@ def phrase(condition: Condition) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from diverse_rule_sets import Interval, IsIn
     >>> phrase(Interval("age", 37, 60))
     {'column': 'age', 'verb': 'is', 'values': ['over 37 and at most 60']}
     >>> phrase(IsIn("job", ("clerk", "sales")))
     {'column': 'job', 'verb': 'is one of', 'values': ['clerk', 'sales']}
     """
-    verb, values = _said(condition)
+    verb, values = _verb_and_values(condition)
     return {"column": name_of(condition.column), "verb": verb, "values": values}
 
 
-def _said(condition: Condition) -> tuple[str, list[str]]:
-    if isinstance(condition, Interval):
+def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
+    if condition.holds_if_missing:
+        return "is missing", []
+    if condition.comparisons:
         words = _OF_NUMBERS if condition.kind == "number" else _OF_DATES
         return "is", [" and ".join(f"{words[test]} {format_value(bound)}" for test, bound in condition.comparisons)]
-    if isinstance(condition, IsMissing):
-        return "is missing", []
+    values = [value_of(value) for value in condition.values_named]
+    if condition.excludes:
+        return "is known, but not" if len(values) == 1 else "is known, but none of", values
     if isinstance(condition, Equals):
-        return "is", [value_of(condition.value)]
-    if isinstance(condition, IsIn):
-        return "is one of", [value_of(value) for value in condition.values]
-    if isinstance(condition, IsNotIn):
-        return "is known, but not" if len(condition.values) == 1 else "is known, but none of", [
-            value_of(value) for value in condition.values
-        ]
-    return "passes", [str(condition)]
+        return "is", values
+    return ("is one of", values) if isinstance(condition, IsIn) else ("passes", [str(condition)])
 
 
 def sentence(phrases: Sequence[dict[str, Any]]) -> str:
@@ -59,8 +57,9 @@ def sentence(phrases: Sequence[dict[str, Any]]) -> str:
 
     Examples
     --------
+    >>> from diverse_rule_sets import Interval, IsMissing
     >>> sentence([phrase(Interval("age", 37)), phrase(IsMissing("job"))])
     'age is over 37 and job is missing'
     """
     parts = (" ".join([p["column"], p["verb"], ", ".join(p["values"])]).strip() for p in phrases)
-    return " and ".join(parts) or "anything"
+    return " and ".join(parts) or ANYTHING
