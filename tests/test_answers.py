@@ -178,3 +178,17 @@ def test_answers_equal_those_of_the_rules_one_by_one(drawn, seed, block):
     assert contradictions == [len(some) > 1 for some in named]
     assert reasons == [rule_set.reasons(frame[i])[0] for i in range(70)]
     assert all(math.isclose(row.sum(), 1, abs_tol=1e-9) for row in probabilities)
+
+
+def test_the_report_page_decodes_each_column_once(monkeypatch):
+    """The rules, the records that are shown and the panel to edit a record share what was decoded."""
+    from diverse_rule_sets import report
+    from diverse_rule_sets._input import tables
+
+    clf = DiverseRuleSetClassifier(random_state=0).fit(FRAME, LABELS)
+    decoded = []
+    decode = tables._column
+    monkeypatch.setattr(tables, "_column", lambda name, series: decoded.append(name) or decode(name, series))
+    report.html(clf, FRAME, LABELS)
+    assert sorted(map(str, decoded)) == sorted({str(name) for name in decoded})
+    assert set(clf.rule_set_.columns) <= set(decoded)

@@ -68,6 +68,7 @@ class Table:
         self._series = series  # position -> something that _column understands
         self._position = {name: j for j, name in enumerate(self.names)}
         self._records: NDArray[np.int64] | None = None  # which of the records; None: all
+        self._decoded: dict[Hashable, Column] | None = None  # columns decoded before; None: they are not kept
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self._position
@@ -78,8 +79,20 @@ class Table:
             known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
             hint = "" if self.named else " (X is an array, whose columns have no names of their own)"
             raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}{hint}")
+        if self._decoded is not None and name in self._decoded:
+            return self._decoded[name]
         column = _column(name, self._series(self._position[name]))
-        return column if self._records is None else replace(column, values=column.values[self._records])
+        if self._records is not None:
+            column = replace(column, values=column.values[self._records])
+        if self._decoded is not None:
+            self._decoded[name] = column
+        return column
+
+    def cached(self) -> Table:
+        """Return the same table, which keeps every column that was decoded, for callers that need one several times."""
+        table = Table(self.names, self.n_records, self._series, self.named)
+        table._records, table._decoded = self._records, {}
+        return table
 
     def taken(self, records: NDArray[np.int64]) -> Table:
         """Return a table of some of the records."""

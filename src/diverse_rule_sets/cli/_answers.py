@@ -178,7 +178,7 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
 
     summary = summarise(rule_set, X, y)
     facts = summary.facts()
-    likely = rule_set.predict_proba(X)[np.arange(len(y)), summary.codes]
+    likely = summary.probabilities[np.arange(len(y)), summary.codes]
     n = facts["n_records"]
     return facts | {
         "log_loss": float(-np.log(np.maximum(likely, 1e-15)).mean()),

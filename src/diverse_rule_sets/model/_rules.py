@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.tables import EMPTY, Table, as_table, plain
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, answer, find_covers
-from diverse_rule_sets.model._answers import firing_groups as firing_groups  # report/_overlap imports it from here
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._formatting import format_body, format_label

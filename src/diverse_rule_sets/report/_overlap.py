@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import ALARM, GREY, given_axes, ink_on, pyplot
+from diverse_rule_sets.model._answers import firing_groups
 from diverse_rule_sets.model._formatting import format_label
-from diverse_rule_sets.model._rules import Rule, firing_groups
+from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._lettering import names_of, rule_words
 from diverse_rule_sets.report._panels import SMALL, TINY, USUAL, bar_legend, class_bars, name_ticks, titled, write_alone

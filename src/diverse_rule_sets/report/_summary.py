@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
@@ -35,24 +36,34 @@ class Summary:
     codes: Integers
 
     @cached_property
+    def _answers(self) -> Answers:
+        """What the rule set answers for the records, from one pass over the table."""
+        return self.rule_set.answer(self.table)
+
+    @cached_property
     def fired(self) -> Flags:
         """Which rules cover which records, shape (n_records, n_rules)."""
-        return self.rule_set.fires(self.table)
+        return self._answers.covers.flags()
 
-    @cached_property
+    @property
     def spoke(self) -> Integers:
-        """Who speaks for each record: a position in rules and backups, -1 for none."""
-        return self.rule_set.speakers(self.table)
+        """The rule that decides each record: a position in rules and backups, -1 for none."""
+        return self._answers.deciding
 
-    @cached_property
+    @property
     def answers(self) -> Integers:
-        """Position of each record's answer among the classes."""
-        return self.rule_set.answers(self.table)
+        """Position of each record's label among the classes."""
+        return self._answers.labels
 
-    @cached_property
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities of each record."""
+        return self._answers.probabilities
+
+    @property
     def depth(self) -> Integers:
         """How many rules cover each record."""
-        return np.asarray(self.fired.sum(axis=1), np.int64)
+        return self._answers.depth
 
     @property
     def classes(self) -> list[str]:
@@ -160,7 +171,8 @@ def summarise(rule_set: Any, X: Any, y: Any) -> Summary:
     X, y : records, and their labels among the classes of the rules
     """
     rules, table = taken(rule_set, X)
-    return Summary(rules, table, as_labels(y, rules.classes, table.n_records))
+    # Kept once decoded: the report page reads columns for the rules and for the records that it shows.
+    return Summary(rules, table.cached(), as_labels(y, rules.classes, table.n_records))
 
 
 def taken(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
