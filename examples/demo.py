@@ -91,7 +91,7 @@ def main():
 
 
 def show_path():
-    """Print a rule set with backups, and what more rules or more overlap would give."""
+    """Print a rule set with fallback rules, and what more rules or more overlap would give."""
     cancer = load_breast_cancer()
     X, y = _named(cancer.data, cancer.feature_names), cancer.target_names[cancer.target]
     print(f"\n\nBreast cancer: {X.shape[0]} tumours, {X.shape[1]} measurements.\n")

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot.dialects.dialect import Dialect, Dialects
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets import Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from internal import classifier
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 from servers import postgres
 
@@ -116,9 +117,7 @@ def test_fitted_models_answer_the_same(database, seed, conflict):
 
     table, y = make_mixed(150, seed % 1000)
     X = pl.DataFrame(table)
-    clf = classifier(
-        random_state=seed, conflict=conflict, max_overlap=1.0, n_candidates=4, negation=bool(seed % 2)
-    )
+    clf = classifier(random_state=seed, conflict=conflict, max_overlap=1.0, n_candidates=4, negation=bool(seed % 2))
     rule_set = clf.fit(X, y).rule_set_
     kinds = kinds_of(pl.DataFrame(table))
     assert all(kinds[name] == kind for name, kind in rule_set.kinds)
