@@ -1,4 +1,4 @@
-"""Accuracy against readability: the default, each idea off in turn, the paper's method and its rivals, tree and forest.
+"""Accuracy against readability: the default, each idea off in turn, the paper's method, baselines, tree and forest.
 
     python benchmarks/frontier.py --data FOLDER [--tables NAME ...] [--splits 10] [--variants NAME ...]
 
@@ -43,12 +43,12 @@ VARIANTS = {
     "no smoothing": {"smoothing": 0.01},
     "conditions free": {"condition_price": 0.0},
     "no class weights": {"class_weight": None},
-    "no backups": {"max_backups": 0},
+    "no fallbacks": {"max_fallbacks": 0},
     "no splits": {"split": False},
     "no second pass": {"second_pass": False},
     "with negation": {"negation": True},
 }
-# The paper's method and its rivals, as in the paper and, the rivals, with this package's defaults.
+# The paper's method and its baselines, as in the paper and, the baselines, with this package's defaults.
 OTHERS = {
     "as in the paper": DiverseRuleSetClassifier.as_in_paper,
     "CBA": lambda random_state: CBAClassifier(),
@@ -58,7 +58,7 @@ OTHERS = {
     "IDS": partial(IDSClassifier, weights="tuned"),
     "IDS as in the paper": IDSClassifier.as_in_paper,
 }
-COLUMNS = ("bacc", "acc", "auc", "log loss", "rules", "conditions", "overlap", "uncovered", "backups", "seconds")
+COLUMNS = ("bacc", "acc", "auc", "log loss", "rules", "conditions", "overlap", "uncovered", "fallbacks", "seconds")
 
 
 def tables(data, names):
@@ -114,7 +114,7 @@ def measured(clf, X, y, train, test):
         "conditions": metrics.mean_conditions(rule_set),
         "overlap": metrics.overlap_share(rule_set, inside),
         "uncovered": 1 - metrics.coverage(rule_set, inside),
-        "backups": len(rule_set.backups),
+        "fallbacks": len(rule_set.fallbacks),
         "seconds": seconds,
     }
 
@@ -154,7 +154,7 @@ def printed(title, frame):
         cells = [f"{mean.loc[model, 'bacc']:.3f} ({spread[model]:.3f})"]
         for column in COLUMNS[1:]:
             value = mean.loc[model, column]
-            form = {"rules": "{:.1f}", "conditions": "{:.2f}", "backups": "{:.1f}", "seconds": "{:.2f}"}
+            form = {"rules": "{:.1f}", "conditions": "{:.2f}", "fallbacks": "{:.1f}", "seconds": "{:.2f}"}
             form |= {"overlap": "{:.2%}", "uncovered": "{:.1%}"}
             cells.append("" if np.isnan(value) else form.get(column, "{:.3f}").format(value))
         lines.append(f"| {model} | " + " | ".join(cells) + " |")

@@ -25,7 +25,7 @@ def fit_both(X, y, seed):
     middle = time.perf_counter()
     tree = DecisionTreeClassifier(max_leaf_nodes=max(2, len(rules.rule_set_)), random_state=seed).fit(X_train, y_train)
     end = time.perf_counter()
-    covered = rules.rule_set_.fires(X_test).any(axis=1)
+    covered = rules.rule_set_.covers(X_test).any(axis=1)
     figures = {
         "rules": len(rules.rule_set_),
         "leaves": tree.get_n_leaves(),
@@ -91,7 +91,7 @@ def main():
 
 
 def show_path():
-    """Print a rule set with backups, and what more rules or more overlap would give."""
+    """Print a rule set with fallbacks, and what more rules or more overlap would give."""
     cancer = load_breast_cancer()
     X, y = _named(cancer.data, cancer.feature_names), cancer.target_names[cancer.target]
     print(f"\n\nBreast cancer: {X.shape[0]} tumours, {X.shape[1]} measurements.\n")

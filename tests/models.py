@@ -114,7 +114,7 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     classes = draw(texts | st.lists(st.integers(-5, 5), min_size=1, max_size=4, unique=True) | st.just([False, True]))
     classes = sorted(classes)
     rules = tuple(draw(st.lists(rules_over(columns, classes), max_size=6)))
-    backups = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
+    fallbacks = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
     many = len(classes)
     totals = tuple(draw(st.lists(st.integers(240, 400), min_size=many, max_size=many)))
     uncovered = tuple(draw(st.lists(st.integers(0, 240), min_size=many, max_size=many)))
@@ -122,7 +122,7 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     smoothing = draw(st.none() | st.sampled_from([0.0, 1.0, 5.0, 0.3]))
     conflict = draw(st.sampled_from(conflicts))
     rule_set = RuleSet(
-        rules, tuple(classes), draw(st.sampled_from(classes)), totals, uncovered, conflict, backups,
+        rules, tuple(classes), draw(st.sampled_from(classes)), totals, uncovered, conflict, fallbacks,
         None if weights is None else tuple(weights), smoothing,
         tuple((name, kind) for name, (kind, _) in columns.items()),
     )  # fmt: skip

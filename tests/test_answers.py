@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, IsMissing, Rule, RuleSet, metrics
 from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets.cli._answers import predictions, records_for
+from diverse_rule_sets.cli._predicting import predictions, records_for
 from diverse_rule_sets.cli._reading import load
 from diverse_rule_sets.model import _answers as answers_module
 from diverse_rule_sets.model._decision import CONFLICTS
@@ -81,7 +81,7 @@ def test_a_classifier_decodes_each_column_once(fitted, decoded, method, conflict
     assert decoded == ONCE
 
 
-@pytest.mark.parametrize("method", ["answer", "predict", "predict_proba", "speakers", "answers", "reasons", "why"])
+@pytest.mark.parametrize("method", ["answer", "predict", "predict_proba", "deciding", "answers", "reasons", "why"])
 def test_a_rule_set_decodes_each_column_once(decoded, method):
     getattr(a_set(), method)(FRAME)
     assert decoded == ONCE
@@ -125,7 +125,7 @@ def test_drs_predict_decodes_each_column_once(decoded, tmp_path):
     assert decoded == ONCE
     assert frame.columns == ["unused", "my_label", "my_rule", "my_probability_bad", "my_probability_good"]
     assert frame["my_label"].to_list() == a_set().predict(FRAME).tolist()
-    assert frame["my_rule"].fill_null(0).to_list() == (a_set().speakers(FRAME) + 1).tolist()
+    assert frame["my_rule"].fill_null(0).to_list() == (a_set().deciding(FRAME) + 1).tolist()
     empty = tmp_path / "empty.csv"
     FRAME[:0].to_csv(empty, index=False)
     none = predictions(a_set(), load(str(empty), {}), ["unused"], proba=True, prefix="my_")
@@ -149,11 +149,11 @@ def slow(rule_set, frame):
     deciding, labels = [], []
     for row, other in zip(own, spare, strict=True):
         if row.any():
-            deciding.append(int(rule_set.decision.speakers(row[None])[0]))
+            deciding.append(int(rule_set.decision.deciding(row[None])[0]))
         else:
             deciding.append(n_rules + int(np.argmax(other)) if other.any() else -1)
         won = rule_set.adds_counts and row.any()
-        labels.append(int(rule_set.decision.winners(row[None])[0] if won else rule_set.said_by(deciding[-1])))
+        labels.append(int(rule_set.decision.winners(row[None])[0] if won else rule_set.labels_of(deciding[-1])))
     return own, deciding, labels
 
 

@@ -71,7 +71,7 @@ MISTAKES = [
 MODEL = """{"format": "diverse-rule-sets", "version": 1, "classes": ["bad", "good"], "class_totals": [5, 5],
  "class_weights": null, "smoothing": null, "conflict": "precision", "default": "bad", "uncovered_counts": [5, 1],
  "columns": [{"name": "age", "kind": "number"}],
- "rules": [{"if": [{"column": "age", "<=": 37}], "then": "good", "class_counts": [0, 4]}], "backups": []}"""
+ "rules": [{"if": [{"column": "age", "<=": 37}], "then": "good", "class_counts": [0, 4]}], "fallbacks": []}"""
 FILES = {
     "t.csv": TABLE,
     "gaps.csv": "x,y\n1,a\n2,\n3,NA\n4,b\n",

@@ -41,9 +41,9 @@ def test_counts_are_those_of_the_data(drawn, seed):
         left &= ~covered
     assert again.uncovered_counts == tuple(int((y[left] == label).sum()) for label in rule_set.classes)
     assert again.class_totals == tuple(int((y == label).sum()) for label in rule_set.classes)
-    for backup in again.backups:
-        spoken = backup.covers(X) & left
-        assert dict(backup.class_counts) == {label: int((y[spoken] == label).sum()) for label in rule_set.classes}
+    for fallback in again.fallbacks:
+        spoken = fallback.covers(X) & left
+        assert dict(fallback.class_counts) == {label: int((y[spoken] == label).sum()) for label in rule_set.classes}
         left &= ~spoken
 
 
@@ -53,42 +53,42 @@ def test_a_rule_comes_and_goes(fitted):
     more = before.with_rule("IF age > 80 THEN good", X, y)
     assert more.rules == (*before.rules, Rule.parse("IF age > 80 THEN good"))
     assert more.rules[-1].n_covered == int((X["age"] > 80).sum())
-    assert more.backups == before.backups
+    assert more.fallbacks == before.fallbacks
     assert more.without_rule(len(more), X, y) == before
     assert more.without_rule(more.rules[-1], X, y) == before
     assert more.without_rule("IF age > 80 THEN good", X, y) == before
     first = before.with_rule("IF age > 80 THEN good", X, y, position=1)
     assert first.rules[1:] == before.rules
     clf.rule_set_ = first
-    assert clf.explain(X)["fired"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.fires(X)]
+    assert clf.explain(X)["covering"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.covers(X)]
 
 
 def test_backups_and_the_default_say_what_is_likeliest_after_a_change_too(fitted):
     clf, X, y = fitted
     rule_set = clf.rule_set_
     assert len(rule_set) > 1
-    assert rule_set.backups
+    assert rule_set.fallbacks
     changes = [rule_set.with_rule("IF age > 30 THEN good", X, y), rule_set.replace(1, "IF age > 70 THEN good", X, y)]
     changes += [rule_set.without_rule(number, X, y) for number in range(1, len(rule_set) + 1)]
     while len(changes[-1]):
         changes.append(changes[-1].without_rule(1, X, y))
     for changed in changes:
-        alone = changed.speakers(X) >= len(changed)
-        alone |= changed.speakers(X) < 0
+        alone = changed.deciding(X) >= len(changed)
+        alone |= changed.deciding(X) < 0
         likeliest = np.array(changed.classes)[changed.predict_proba(X).argmax(axis=1)]
         assert changed.predict(X)[alone].tolist() == likeliest[alone].tolist()
-    assert any(changed.backups != rule_set.backups for changed in changes[2 : 2 + len(rule_set)])
+    assert any(changed.fallbacks != rule_set.fallbacks for changed in changes[2 : 2 + len(rule_set)])
     assert rule_set.without_rule(1, X, y).with_rule(rule_set[0], X, y, position=1) == rule_set
 
 
 def test_what_a_person_says_against_the_counts_stays(fitted):
     clf, X, y = fitted
     number = len(clf.rule_set_) + 1
-    backup = clf.rule_set_.backups[0]
-    other = next(label for label in clf.classes_ if label != backup.label)
-    told = clf.rule_set_.replace(number, Rule(backup.conditions, other), X, y)
-    assert told.backups[0].label == other
-    assert told.without_rule(1, X, y).backups[0].label == other
+    fallback = clf.rule_set_.fallbacks[0]
+    other = next(label for label in clf.classes_ if label != fallback.label)
+    told = clf.rule_set_.replace(number, Rule(fallback.conditions, other), X, y)
+    assert told.fallbacks[0].label == other
+    assert told.without_rule(1, X, y).fallbacks[0].label == other
     empty = RuleSet((), ("bad", "good"), "bad", (0, 0), (0, 0))
     assert empty.with_rule("IF age > 200 THEN good", X, y).default == "bad"
 
@@ -100,8 +100,8 @@ def test_one_rule_in_place_of_another(fitted):
     assert changed.rules[0] == Rule.parse("IF age > 70 THEN good")
     assert changed.rules[1:] == before.rules[1:]
     number = len(before) + 1
-    assert changed.replace(number, "IF age > 75 THEN bad", X, y).backups[0] == Rule.parse("IF age > 75 THEN bad")
-    assert len(before.without_rule(number, X, y).backups) == len(before.backups) - 1
+    assert changed.replace(number, "IF age > 75 THEN bad", X, y).fallbacks[0] == Rule.parse("IF age > 75 THEN bad")
+    assert len(before.without_rule(number, X, y).fallbacks) == len(before.fallbacks) - 1
 
 
 def test_balanced_weights_stay_balanced_on_other_data(fitted):
@@ -157,7 +157,7 @@ def test_the_rules_as_a_frame(fitted):
     clf, X, _ = fitted
     rules = clf.rule_set_
     frame = rules.to_frame(X)
-    assert len(frame) == len(rules) + len(rules.backups) + 1
+    assert len(frame) == len(rules) + len(rules.fallbacks) + 1
     assert frame["if"].iloc[0] == " AND ".join(map(str, rules[0].conditions))
     assert frame["precision"].iloc[0] == rules[0].precision
     assert frame["covers"].iloc[: len(rules)].tolist() == [rule.n_covered for rule in rules]

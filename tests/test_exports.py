@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import test_pmml
 import test_python
 import test_sql
-from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, baselines
+from diverse_rule_sets import Rule, RuleSet, baselines
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 from models import ALL_KINDS, HOSTILE, TEXTS, as_polars, records_for, values_of
@@ -44,10 +44,10 @@ def tables(draw):
 
 @st.composite
 def estimators(draw):
-    """Draw a classifier: mostly ours with this or that turned, now and then a rival."""
-    rival = draw(st.sampled_from([None] * 9 + [baselines.CBAClassifier, baselines.CN2Classifier]))
-    if rival is not None:
-        return rival()
+    """Draw a classifier: mostly ours with this or that turned, now and then a baseline."""
+    baseline = draw(st.sampled_from([None] * 9 + [baselines.CBAClassifier, baselines.CN2Classifier]))
+    if baseline is not None:
+        return baseline()
     return classifier(
         conflict=draw(st.sampled_from(sorted(CONFLICTS))),
         max_overlap=draw(st.sampled_from([0.01, 1.0])),

@@ -154,7 +154,7 @@ def test_a_printed_line_with_its_number_and_figures_is_read(label):
     counted = replace(rule, class_counts=((label, 1234), ("b", 6)))
     for rule_set in (
         RuleSet((counted,), (label, "b"), "b", (2000, 2000), (766, 1994)),
-        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), backups=(counted,)),
+        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), fallbacks=(counted,)),
         RuleSet((rule,), (label, "b"), "b", (2000, 2000), (2000, 2000)),
     ):
         printed = str(rule_set)

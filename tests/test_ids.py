@@ -175,7 +175,7 @@ def test_rules_stand_by_f1_and_the_highest_speaks():
     ]
     assert len(f1) > 5
     assert f1 == sorted(f1, reverse=True)
-    fired = clf.rule_set_.fires(X)
+    fired = clf.rule_set_.covers(X)
     assert (fired.sum(axis=1) > 1).any()
     labels = np.array([rule.label for rule in clf.rule_set_])
     covered = fired.any(axis=1)

@@ -103,7 +103,7 @@ def test_a_changed_file_is_refused_unless_the_change_was_meant():
     with pytest.raises(ValueError, match="was changed after it was written"):
         RuleSet.from_json(changed)
     meant = "\n".join(line for line in changed.splitlines() if "checksum" not in line).replace("  ],\n}", "  ]\n}")
-    meant = meant.replace('"backups": [],', '"backups": []')
+    meant = meant.replace('"fallbacks": [],', '"fallbacks": []')
     assert RuleSet.from_json(meant).rules[0].conditions[0].high == 38
 
 

@@ -47,7 +47,7 @@ def test_no_limit_is_ever_exceeded(table, params):
     X, y = TABLES[table]()
     clf = classifier(random_state=1, **params).fit(X, y)
     check_limits(clf, X, y)
-    assert len(clf.rule_set_.backups) <= clf.max_fallbacks
+    assert len(clf.rule_set_.fallbacks) <= clf.max_fallbacks
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -63,13 +63,13 @@ def test_no_limit_is_ever_exceeded_as_in_the_paper(table, params):
     X, y = TABLES[table]()
     clf = DRSClassifier(random_state=1, n_candidates=60, **params).fit(X, y)
     check_limits(clf, X, y)
-    assert clf.rule_set_.backups == ()
+    assert clf.rule_set_.fallbacks == ()
 
 
 def check_limits(clf, X, y):
     rule_set = clf.rule_set_
     assert 0 < len(rule_set) <= clf.max_rules
-    fired = rule_set.fires(X)
+    fired = rule_set.covers(X)
     before = np.zeros(len(y), bool)
     for rule, covered in zip(rule_set, fired.T, strict=True):
         assert len({condition.column for condition in rule.conditions}) == len(rule.conditions)
@@ -87,7 +87,7 @@ def test_without_a_cap_rules_do_overlap():
     X, y = load_wine(return_X_y=True)
     for clf in (classifier(max_overlap=1.0, diversity="none"), DRSClassifier(diversity="none")):
         rule_set = clf.set_params(random_state=0).fit(X, y).rule_set_
-        assert (rule_set.fires(X).sum(axis=1) > 1).any()
+        assert (rule_set.covers(X).sum(axis=1) > 1).any()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -96,7 +96,7 @@ def test_the_overlap_cap_is_never_exceeded_on_noise(seed):
     X, y = rng.normal(size=(200, 6)), rng.integers(0, 3, 200)
     clf = DiverseRuleSetClassifier(random_state=seed, max_overlap=0, min_evidence=0, min_support=1).fit(X, y)
     assert len(clf.rule_set_) > 3
-    assert (clf.rule_set_.fires(X).sum(axis=1) <= 1).all()
+    assert (clf.rule_set_.covers(X).sum(axis=1) <= 1).all()
 
 
 def test_evidence_keeps_chance_finds_out():

@@ -36,8 +36,8 @@ from diverse_rule_sets import (
 from diverse_rule_sets._util.plotting import GREY, class_colours, colours
 from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
-from diverse_rule_sets.report._lettering import joined, readable, rule_words, shortened, told_apart, width_of, wrapped
 from diverse_rule_sets.report._summary import summarise
+from diverse_rule_sets.report._text_layout import joined, readable, rule_words, shortened, told_apart, width_of, wrapped
 
 matplotlib.use("Agg")
 ON_RULES = (CoverageDisplay, OverlapDisplay, RuleDisplay)
@@ -63,10 +63,10 @@ def mixed():
     return DiverseRuleSetClassifier(random_state=0, max_overlap=0.2).fit(frame, labels), frame, labels
 
 
-def rule_set(rules, classes=("p", "q"), backups=()):
-    rules, backups = ([Rule(tuple(conditions), label) for conditions, label in some] for some in (rules, backups))
+def rule_set(rules, classes=("p", "q"), fallbacks=()):
+    rules, fallbacks = ([Rule(tuple(conditions), label) for conditions, label in some] for some in (rules, fallbacks))
     zeros = (0,) * len(classes)
-    return RuleSet(tuple(rules), tuple(classes), classes[0], zeros, zeros, backups=tuple(backups))
+    return RuleSet(tuple(rules), tuple(classes), classes[0], zeros, zeros, fallbacks=tuple(fallbacks))
 
 
 def words(figure):
@@ -92,11 +92,11 @@ def counted(flags, labels, classes):
 
 def test_bars_are_the_records_under_each_rule_backup_and_default(mixed):
     clf, frame, labels = mixed
-    rules, backups, classes = clf.rule_set_.rules, clf.rule_set_.backups, clf.rule_set_.classes
+    rules, fallbacks, classes = clf.rule_set_.rules, clf.rule_set_.fallbacks, clf.rule_set_.classes
     free = ~np.any([rule.covers(frame) for rule in rules], axis=0)
     ref = [counted(rule.covers(frame), labels, classes) for rule in rules]
     ref_covered = len(frame) - int(free.sum())
-    for rule in backups:
+    for rule in fallbacks:
         spoken = rule.covers(frame) & free
         ref.append(counted(spoken, labels, classes))
         free &= ~spoken
@@ -104,7 +104,7 @@ def test_bars_are_the_records_under_each_rule_backup_and_default(mixed):
 
     display = CoverageDisplay.from_estimator(clf, frame, labels)
     assert display.counts.tolist() == ref
-    assert backups
+    assert fallbacks
     shades = [matplotlib.colors.to_rgba(shade) for shade in colours(len(classes))]
     for row, own, parts in zip(ref, display.own, bars(display.ax_), strict=True):
         order = [own, *(k for k in range(len(classes)) if k != own)]
@@ -262,10 +262,10 @@ def test_the_path_of_the_fit(wine):
 
 
 def test_without_history_there_is_no_path():
-    rival = baselines.CN2Classifier().fit(X, y)
+    baseline = baselines.CN2Classifier().fit(X, y)
     with pytest.raises(TypeError, match=r"clf must keep the history of its fit.*got CN2Classifier"):
-        FitPathDisplay.from_estimator(rival, X, y)
-    assert CoverageDisplay.from_estimator(rival, X, y).n_rules == len(rival.rule_set_)
+        FitPathDisplay.from_estimator(baseline, X, y)
+    assert CoverageDisplay.from_estimator(baseline, X, y).n_rules == len(baseline.rule_set_)
 
 
 def test_the_trade_off_is_what_the_path_draws():
@@ -558,7 +558,7 @@ def test_names_and_labels_are_drawn_letter_by_letter_in_any_style(kind, style, a
 def small(n_rules):
     table = pd.DataFrame({"a": np.linspace(0, 1, 121), "b": np.tile([0.0, 1.0, 2.0], 41)[:121]})
     rules = [([Interval("a", j / 60, (j + 1.5) / 60)], "pq"[j % 2]) for j in range(n_rules)]
-    return rule_set(rules, backups=rules[:15]), table, ["p", "q"] * 60 + ["p"]
+    return rule_set(rules, fallbacks=rules[:15]), table, ["p", "q"] * 60 + ["p"]
 
 
 @pytest.mark.parametrize("kind", ON_RULES)
@@ -597,7 +597,7 @@ def long_words(n_rules):
         ]
         rules.append(([body[1], *(body[k] for k in (0, 2) if j & (k + 1))], classes[j % 2]))
     labels = rng.choice(classes, 600)
-    return rule_set(rules, classes, backups=rules[: n_rules // 4]), table, labels
+    return rule_set(rules, classes, fallbacks=rules[: n_rules // 4]), table, labels
 
 
 def drawn_of_long_words(kind, n_rules):
@@ -671,7 +671,7 @@ def test_colours_are_told_apart():
     assert [k for k, shade in enumerate(shades) if shade != GREY] == [4, 7]
 
 
-# Words
+# BitRows
 
 
 @given(st.lists(st.text("abcWx_ 1", max_size=6), min_size=1, max_size=8), st.integers(7, 40), st.booleans())

@@ -49,7 +49,7 @@ def check(java, rule_set, table, kinds):
     frame = as_polars(table, kinds)
     answer = evaluated(java, rule_set, table)
     assert answer.filter(like="label").iloc[:, -1].tolist() == rule_set.predict(frame).tolist()
-    spoke = ["default" if j < 0 else str(j + 1) for j in rule_set.speakers(frame).tolist()]
+    spoke = ["default" if j < 0 else str(j + 1) for j in rule_set.deciding(frame).tolist()]
     assert answer.filter(regex="^rule_*$").iloc[:, 0].tolist() == spoke
     shares = answer[[name for name in answer.columns if name.startswith("probability(")]].to_numpy(float)
     np.testing.assert_allclose(shares, rule_set.predict_proba(frame), atol=1e-9)
@@ -81,13 +81,13 @@ def test_fitted_models_answer_the_same(java, mixed, conflict):
     check(java, rule_set, frame.to_dict(as_series=False), kinds_of(frame))
 
 
-@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
-def test_rivals_answer_the_same(java, rival):
+@pytest.mark.parametrize("baseline", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_rivals_answer_the_same(java, baseline):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
     X = pl.DataFrame(table)
-    rule_set = rival.fit(X, y).rule_set_
+    rule_set = baseline.fit(X, y).rule_set_
     assert len(rule_set) > 1
     check(java, rule_set, table, kinds_of(X))
 

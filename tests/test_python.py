@@ -45,7 +45,7 @@ def answered(rule_set, kind, frame):
 def check(rule_set, kind, frame):
     labels, rules, shares = answered(rule_set, kind, frame)
     assert labels == rule_set.predict(frame).tolist()
-    assert rules == [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+    assert rules == [None if j < 0 else j + 1 for j in rule_set.deciding(frame).tolist()]
     np.testing.assert_allclose(
         np.array(shares, float).reshape(len(frame), -1), rule_set.predict_proba(frame), atol=1e-9
     )
@@ -71,14 +71,14 @@ def test_fitted_models_answer_the_same(kind, conflict):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rival", [CBAClassifier(), CN2Classifier(), IDSClassifier()])
-def test_rivals_answer_the_same(kind, rival):
+@pytest.mark.parametrize("baseline", [CBAClassifier(), CN2Classifier(), IDSClassifier()])
+def test_rivals_answer_the_same(kind, baseline):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
     frame = pl.DataFrame(table)
     assert kinds_of(frame)
-    check(rival.fit(frame, y).rule_set_, kind, frame)
+    check(baseline.fit(frame, y).rule_set_, kind, frame)
 
 
 def small(*rules):
@@ -225,7 +225,7 @@ def test_columns_of_dates_and_text_are_compared_as_here():
     alone = small(Rule((Equals("when", day, mixed=True),), "good"))
     number = small(Rule((Equals("when", 3, mixed=True),), "good"))
     for rule_set, kinds in ((both, ["function"]), (alone, ["function", "pandas"]), (number, ["function", "pandas"])):
-        expected = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+        expected = [None if j < 0 else j + 1 for j in rule_set.deciding(frame).tolist()]
         assert any(expected)
         for kind in kinds:
             space = {}

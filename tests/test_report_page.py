@@ -18,7 +18,7 @@ from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.model._rules import CONFLICTS
-from diverse_rule_sets.report import _html as page_module
+from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
 
@@ -81,7 +81,7 @@ CLASSES = ("no", "perhaps", "yes")
 
 @st.composite
 def rule_sets(draw, conflict=None):
-    """Rule sets with backups, weights and any counts, those of huge tables included."""
+    """Rule sets with fallbacks, weights and any counts, those of huge tables included."""
     counts = st.lists(st.sampled_from([0, 1, 2, 7, 10**6, 10**9]), min_size=3, max_size=3)
 
     def rule():
@@ -141,7 +141,7 @@ def test_facts_are_those_of_a_slow_count(conflict):
     rules = usual_set(conflict)
     X, y = some_records(150, 3)
     facts = summarise(rules, X, y).facts()
-    said, spoke = rules.predict(X), rules.speakers(X)
+    said, spoke = rules.predict(X), rules.deciding(X)
     covers = [rule.covers(X) for rule in rules]
     depth = np.sum(covers, axis=0)
     assert facts["accuracy"] == pytest.approx(np.mean(said == y))
@@ -193,7 +193,7 @@ def test_the_page_embeds_the_facts_and_a_sample_of_records():
     rules = usual_set()
     shown = embedded(html(rules, X, y, n_samples=6))
     assert shown["facts"] == summarise(rules, X, y).facts()
-    said, spoke, fired = rules.predict(X), rules.speakers(X), rules.fires(X)
+    said, spoke, fired = rules.predict(X), rules.deciding(X), rules.covers(X)
     for record in shown["records"]:
         row = record["row"] - 1
         assert (CLASSES[record["actual"]], CLASSES[record["answer"]]) == (y[row], said[row])
@@ -201,7 +201,7 @@ def test_the_page_embeds_the_facts_and_a_sample_of_records():
     for j, behind in enumerate(shown["behind"]):
         rows = {side: [shown["records"][k]["row"] - 1 for k in behind[side]] for side in behind}
         assert len(rows["right"]) + len(rows["wrong"]) <= 6
-        label = (*rules.rules, *rules.backups)[j].label if j < 10 else rules.default
+        label = (*rules.rules, *rules.fallbacks)[j].label if j < 10 else rules.default
         covered = fired[:, j] if j < len(rules) else spoke == (j if j < 10 else -1)
         assert all(covered[row] and y[row] == label for row in rows["right"])
         assert all(covered[row] and y[row] != label for row in rows["wrong"])
@@ -369,7 +369,7 @@ const page = arguments[0];
 const model = readModel(page.model, page.columns);
 return page.records.map((record) => {
   const found = decide(model, record.cells.map((cell, j) => readValue(page.columns[j], cell)));
-  return [found.answer, found.speaker, found.fired, found.probabilities];
+  return [found.answer, found.speaker, found.covering, found.probabilities];
 });
 """
 
@@ -379,7 +379,7 @@ def decided(browser, shown):
 
 
 def assert_same_answers(rules, X, rows, told):
-    said, spoke, fired, shares = rules.answers(X), rules.speakers(X), rules.fires(X), rules.predict_proba(X)
+    said, spoke, fired, shares = rules.answers(X), rules.deciding(X), rules.covers(X), rules.predict_proba(X)
     for row, (answer, speaker, firing, probabilities) in zip(rows, told, strict=True):
         assert (answer, speaker) == (said[row], spoke[row])
         assert firing == np.flatnonzero(fired[row]).tolist()

@@ -52,7 +52,7 @@ X = pd.DataFrame({"a": [0, 1.5, 2.5, 3.5, None]})
 
 
 def test_which_rule_speaks():
-    fired = a_set().fires(X)
+    fired = a_set().covers(X)
     assert fired.tolist() == [
         [False, False, False],
         [False, True, False],
@@ -60,13 +60,13 @@ def test_which_rule_speaks():
         [True, True, True],
         [False, False, False],
     ]
-    assert a_set("precision").speakers(X).tolist() == [-1, 1, 1, 0, -1]
-    assert a_set("smoothed").speakers(X).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
-    assert a_set("vote").speakers(X).tolist() == [-1, 1, 1, 1, -1]
-    assert a_set(lambda rules: rules[-1]).speakers(X).tolist() == [-1, 1, 2, 2, -1]
+    assert a_set("precision").deciding(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("smoothed").deciding(X).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
+    assert a_set("vote").deciding(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set(lambda rules: rules[-1]).deciding(X).tolist() == [-1, 1, 2, 2, -1]
     small = a_set().rules[0], Rule((Interval("a", 1),), "yes", (("no", 20), ("yes", 380)))
-    assert a_set("precision", rules=small).speakers(X).tolist()[3] == 0
-    assert a_set("smoothed", rules=small).speakers(X).tolist()[3] == 1
+    assert a_set("precision", rules=small).deciding(X).tolist()[3] == 0
+    assert a_set("smoothed", rules=small).deciding(X).tolist()[3] == 1
 
 
 def rule_of(column, label, counts):
@@ -79,20 +79,20 @@ def test_votes_are_weighted_by_smoothed_precision():
     rules = (rule_of(0, "no", (1, 1)), rule_of(1, "yes", (0, 1)), rule_of(2, "no", (1, 1)))
     fired = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1]])
     # Smoothed: .5 + .5 for no against 2/3 for yes; alone, .5 against 2/3.
-    assert a_set("vote", rules=rules).speakers(fired).tolist() == [0, 1, 2]
+    assert a_set("vote", rules=rules).deciding(fired).tolist() == [0, 1, 2]
     weak = (rule_of(0, "no", (6, 4)), rule_of(1, "yes", (0, 1)))  # plain .6 < 1, smoothed .583 < .667
-    assert a_set("vote", rules=weak).speakers(np.ones((1, 2))).tolist() == [1]
+    assert a_set("vote", rules=weak).deciding(np.ones((1, 2))).tolist() == [1]
     strong = (rule_of(0, "no", (9, 1)), rule_of(1, "yes", (0, 1)))  # plain .9 < 1, smoothed .833 > .667
-    assert a_set("vote", rules=strong).speakers(np.ones((1, 2))).tolist() == [0]
-    assert a_set("precision", rules=strong).speakers(np.ones((1, 2))).tolist() == [1]
+    assert a_set("vote", rules=strong).deciding(np.ones((1, 2))).tolist() == [0]
+    assert a_set("precision", rules=strong).deciding(np.ones((1, 2))).tolist() == [1]
 
 
 def test_the_first_rule_or_the_one_with_the_highest_f1_may_speak():
-    assert a_set("first").speakers(X).tolist() == [-1, 1, 1, 0, -1]
-    assert a_set("first", rules=a_set().rules[::-1]).speakers(X).tolist() == [-1, 1, 0, 0, -1]
+    assert a_set("first").deciding(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("first", rules=a_set().rules[::-1]).deciding(X).tolist() == [-1, 1, 0, 0, -1]
     # F1 = 2 * hits / (covered + class size): 6/103, 160/200, 60/140.
-    assert a_set("f1").speakers(X).tolist() == [-1, 1, 1, 1, -1]
-    assert a_set("f1", rules=a_set().rules[::2]).speakers(X).tolist() == [-1, -1, 1, 1, -1]
+    assert a_set("f1").deciding(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set("f1", rules=a_set().rules[::2]).deciding(X).tolist() == [-1, -1, 1, 1, -1]
 
 
 def test_added_class_counts_may_say_what_no_rule_says_alone():
@@ -104,7 +104,7 @@ def test_added_class_counts_may_say_what_no_rule_says_alone():
     both = RuleSet(rules, ("a", "b", "c"), "a", (100, 100, 100), (5, 1, 0), "counts", smoothing=3.0)
     fired = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
     assert both.predict(fired).tolist() == ["c", "a", "b", "a"]
-    assert both.speakers(fired).tolist() == [-1, 0, 1, -1]  # neither rule speaks for class c
+    assert both.deciding(fired).tolist() == [-1, 0, 1, -1]  # neither rule speaks for class c
     expected = [[61 / 208, 61 / 208, 86 / 208], [61 / 103, 1 / 103, 41 / 103], [1 / 108, 61 / 108, 46 / 108]]
     np.testing.assert_allclose(both.predict_proba(fired), [*expected, [6 / 9, 2 / 9, 1 / 9]])
     assert both.reasons(fired) == [
@@ -125,12 +125,12 @@ def test_a_backup_is_not_asked_where_rules_cover_a_record_but_none_has_the_label
     spare = Rule((Interval("x2", 0),), "b", tuple(zip(abc, (0, 3, 0), strict=True)))
     both = RuleSet(rules, tuple(abc), "a", (100, 100, 100), (5, 4, 0), "counts", (spare,))
     table = np.array([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
-    assert both.speakers(table).tolist() == [-1, 2, -1]
+    assert both.deciding(table).tolist() == [-1, 2, -1]
     assert both.predict(table).tolist() == ["c", "b", "a"]
     assert [reason.split(":")[0] for reason in both.reasons(table)] == [
         "rules 1 and 2 together",
-        "no rule covers it; the first backup that does",
-        "no rule and no backup covers it",
+        "no rule covers it; the first fallback that does",
+        "no rule and no fallback covers it",
     ]
 
 
@@ -153,8 +153,8 @@ def test_many_records_are_looked_at_in_blocks(conflict, monkeypatch):
     rules = tuple(rule_of(j, label, both) for j, (label, both) in enumerate(zip(labels, counts, strict=True)))
     spare = (rule_of(5, "yes", (0, 2)),)
     table = rng.integers(0, 2, (301, 6))
-    together = a_set(conflict, rules=rules, backups=spare)
-    ask = (RuleSet.answers, RuleSet.speakers, RuleSet.predict_proba, RuleSet.reasons)
+    together = a_set(conflict, rules=rules, fallbacks=spare)
+    ask = (RuleSet.answers, RuleSet.deciding, RuleSet.predict_proba, RuleSet.reasons)
     ref = [one(together, table) for one in ask]
     monkeypatch.setattr(answers_module, "_BLOCK", 1)
     for one, expected in zip(ask, ref, strict=True):
@@ -171,8 +171,8 @@ def test_an_unknown_way_to_settle_conflicts_is_refused():
 def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():
     larger = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (0, 5)))
     equal = (rule_of(0, "no", (5, 0)), rule_of(1, "yes", (0, 5)))
-    assert a_set(rules=larger).speakers(np.ones((1, 2))).tolist() == [1]
-    assert a_set(rules=equal).speakers(np.ones((1, 2))).tolist() == [0]
+    assert a_set(rules=larger).deciding(np.ones((1, 2))).tolist() == [1]
+    assert a_set(rules=equal).deciding(np.ones((1, 2))).tolist() == [0]
 
 
 def test_a_conflict_function_must_return_one_of_the_rules():
@@ -190,7 +190,7 @@ def test_predictions_and_probabilities():
 def test_a_set_without_rules_answers_with_its_default():
     empty = a_set(rules=())
     assert empty.predict(X).tolist() == ["no"] * 5
-    assert empty.fires(X).shape == (5, 0)
+    assert empty.covers(X).shape == (5, 0)
     np.testing.assert_allclose(empty.predict_proba(X)[0], [81 / 102, 21 / 102])
     assert str(empty) == "   OTHERWISE no (no rule covers 100 of 200 records: 80 no, 20 yes)"
 
@@ -223,46 +223,46 @@ BACKUPS = (
     Rule((Interval("b", 1),), "yes", (("no", 1), ("yes", 3))),
     Rule((Interval("b", 0),), "no", (("no", 9), ("yes", 1))),
 )
-# Under no rule and both backups, the second backup, none; under a rule and both backups; and with gaps.
+# Under no rule and both fallbacks, the second fallback, none; under a rule and both fallbacks; and with gaps.
 Z = pd.DataFrame({"a": [0, 0, 0, 2.5, None, None], "b": [2, 1, 0, 2, 2, None]})
 
 
 def test_the_first_backup_that_covers_a_record_speaks_where_no_rule_does():
-    rules = a_set(backups=BACKUPS)
-    assert rules.speakers(Z).tolist() == [3, 4, -1, 1, 3, -1]
+    rules = a_set(fallbacks=BACKUPS)
+    assert rules.deciding(Z).tolist() == [3, 4, -1, 1, 3, -1]
     assert rules.predict(Z).tolist() == ["yes", "no", "no", "yes", "yes", "no"]
-    assert a_set(backups=BACKUPS[::-1]).speakers(Z).tolist() == [3, 3, -1, 1, 3, -1]
-    assert a_set(backups=BACKUPS, rules=()).speakers(Z).tolist() == [0, 1, -1, 0, 0, -1]
-    assert a_set(backups=BACKUPS, default="yes").predict(Z).tolist() == ["yes", "no", "yes", "yes", "yes", "yes"]
-    assert a_set(backups=()).speakers(Z).tolist() == [-1, -1, -1, 1, -1, -1]
+    assert a_set(fallbacks=BACKUPS[::-1]).deciding(Z).tolist() == [3, 3, -1, 1, 3, -1]
+    assert a_set(fallbacks=BACKUPS, rules=()).deciding(Z).tolist() == [0, 1, -1, 0, 0, -1]
+    assert a_set(fallbacks=BACKUPS, default="yes").predict(Z).tolist() == ["yes", "no", "yes", "yes", "yes", "yes"]
+    assert a_set(fallbacks=()).deciding(Z).tolist() == [-1, -1, -1, 1, -1, -1]
 
 
 @pytest.mark.parametrize("conflict", [*CONFLICTS, lambda rules: rules[0]])
 def test_a_backup_never_takes_part_in_a_conflict(conflict):
     sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
-    rules = a_set(conflict, rules=a_set().rules[1:], backups=(sure,))
-    assert rules.speakers(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
+    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,))
+    assert rules.deciding(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
 
 
 def test_backups_are_counted_apart_from_the_rules():
-    rules = a_set(backups=BACKUPS)
+    rules = a_set(fallbacks=BACKUPS)
     assert len(rules) == 3
     assert list(rules) == list(a_set())
-    assert rules.fires(Z).shape == (6, 3)
+    assert rules.covers(Z).shape == (6, 3)
     assert rules.columns == ("a", "b")
-    assert rules.said_by(np.array([0, 1, 2, 3, 4, -1])).tolist() == [0, 1, 1, 1, 0, 0]
-    assert repr(rules) == "<RuleSet: 3 rules, 2 backups, 2 classes, default 'no'>"
+    assert rules.labels_of(np.array([0, 1, 2, 3, 4, -1])).tolist() == [0, 1, 1, 1, 0, 0]
+    assert repr(rules) == "<RuleSet: 3 rules, 2 fallbacks, 2 classes, default 'no'>"
     assert pickle.loads(pickle.dumps(rules)) == rules
-    assert rules != a_set(backups=BACKUPS[::-1])
+    assert rules != a_set(fallbacks=BACKUPS[::-1])
 
 
 def test_probabilities_of_backups_are_their_own_smoothed_counts():
     expected = [[2 / 6, 4 / 6], [10 / 12, 2 / 12], [71 / 88, 17 / 88], [21 / 102, 81 / 102]]
-    np.testing.assert_allclose(a_set(backups=BACKUPS).predict_proba(Z)[:4], expected)
+    np.testing.assert_allclose(a_set(fallbacks=BACKUPS).predict_proba(Z)[:4], expected)
 
 
 def test_the_page_with_backups():
-    page = str(a_set(backups=BACKUPS)).splitlines()
+    page = str(a_set(fallbacks=BACKUPS)).splitlines()
     assert page[:6] == str(a_set()).splitlines()[:6]
     assert page[6:] == [
         "Where no rule covers a record (no rule covers 100 of 200 records: 80 no, 20 yes), the first of these speaks:",
@@ -275,8 +275,8 @@ def test_the_page_with_backups():
 
 def test_smoothing_and_class_weights_in_probabilities():
     """w_k * (n_k + m * p_k), scaled to sum to 1."""
-    some = {"class_totals": (150, 50), "backups": BACKUPS}  # p = 3/4, 1/4
-    plain = [[1, 3], [9, 1], [70, 16], [20, 80]]  # (80, 20) uncovered, less what the backups answer
+    some = {"class_totals": (150, 50), "fallbacks": BACKUPS}  # p = 3/4, 1/4
+    plain = [[1, 3], [9, 1], [70, 16], [20, 80]]  # (80, 20) uncovered, less what the fallbacks answer
     np.testing.assert_allclose(
         a_set(**some, smoothing=0).predict_proba(Z)[:4], [[n / sum(c) for n in c] for c in plain]
     )
@@ -297,8 +297,8 @@ def test_smoothing_and_class_weights_decide_which_rule_speaks():
     both = np.ones((1, 2))
     for smoothing, weights, speaker in ((0, None, 0), (5, None, 1), (5, (10, 1), 0), (0, (1, 10), 0)):
         known = a_set("smoothed", rules=rules, smoothing=smoothing, class_weights=weights)
-        assert known.speakers(both).tolist() == [speaker]
-        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).speakers(both) == [0]
+        assert known.deciding(both).tolist() == [speaker]
+        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).deciding(both) == [0]
 
 
 def test_long_rules_are_wrapped_and_odd_labels_are_quoted():

@@ -20,7 +20,7 @@ from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
 from diverse_rule_sets.estimators._search import SearchClassifier
 from diverse_rule_sets.model._rules import RuleSet
 
-_FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "backups")
+_FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "fallbacks")
 _MAX_RULES = (1, 2, 3, 5, 8, 12, 20, 30, 40)
 _MAX_OVERLAP = (0.0, 0.01, 0.1, 1.0)
 
@@ -41,7 +41,7 @@ class PathPoint(NamedTuple):
     conditions: float
     overlap: float
     uncovered: float
-    backups: float
+    fallbacks: float
 
 
 class DiversityPath(Sequence[PathPoint]):
@@ -230,7 +230,7 @@ def _measured(rule_set: RuleSet, inside: Table, outside: Table, labels: NDArray[
         metrics.mean_conditions(rule_set),
         overlap,
         1.0 - coverage,
-        float(len(rule_set.backups)),
+        float(len(rule_set.fallbacks)),
     )
 
 

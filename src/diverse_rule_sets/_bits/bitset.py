@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+BitRows = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
@@ -102,7 +102,7 @@ def n_words(n_bits: int) -> int:
     return -(-n_bits // 64)
 
 
-def pack(flags: Flags) -> Words:
+def pack(flags: Flags) -> BitRows:
     """Pack truth values, along the last axis, into words."""
     width = n_words(flags.shape[-1])
     out = np.zeros((*flags.shape[:-1], width * 8), np.uint8)
@@ -111,18 +111,18 @@ def pack(flags: Flags) -> Words:
     return out.view("<u8").astype(np.uint64, copy=False)
 
 
-def unpack(words: Words, n_bits: int) -> Flags:
+def unpack(words: BitRows, n_bits: int) -> Flags:
     """Return the truth values that were packed."""
     octets = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=n_bits, bitorder="little").view(np.bool_)
 
 
-def popcount(words: Words) -> Integers:
+def popcount(words: BitRows) -> Integers:
     """Count the set bits along the last axis."""
     return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
 
 
-def conjunction(rows: Words, members: NDArray[np.int32]) -> Words:
+def conjunction(rows: BitRows, members: NDArray[np.int32]) -> BitRows:
     """AND the rows named; at least one."""
     return np.bitwise_and.reduce(rows[members], axis=0)
 
@@ -135,7 +135,7 @@ def _kernels() -> ModuleType:
     return kernels
 
 
-def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Integers:
+def count(rows: BitRows, lists: Lists, masks: BitRows, n_threads: int = 1) -> Integers:
     """Count the bits of the AND of each list's rows under each mask.
 
     Parameters
@@ -160,7 +160,7 @@ def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Intege
     return out
 
 
-def count_segments(rows: Words, masks: Words, starts: Integers, n_threads: int = 1) -> Integers:
+def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: int = 1) -> Integers:
     """Count the bits of each row under each mask, apart for each segment of words.
 
     Parameters
@@ -196,7 +196,7 @@ def _shared_out(part: Callable[[int, int], None], n: int, work: int, n_threads: 
             done.result()
 
 
-def members_of(rows: Words, columns: Integers) -> Lists:
+def members_of(rows: BitRows, columns: Integers) -> Lists:
     """List the rows set at each bit column."""
     starts = np.zeros(columns.size + 1, np.int64)
     _kernels().count_members(rows, columns, starts[1:])
@@ -206,7 +206,7 @@ def members_of(rows: Words, columns: Integers) -> Lists:
     return Lists(starts, members)
 
 
-def kth_set(words: Words, before: Integers, ks: Integers) -> Integers:
+def kth_set(words: BitRows, before: Integers, ks: Integers) -> Integers:
     """Return the place of the k-th set bit of a row, for each k from 0; ``before`` counts the bits before each word."""
     places = np.searchsorted(before, ks, side="right") - 1
     out = np.empty(ks.size, np.int64)
@@ -214,12 +214,12 @@ def kth_set(words: Words, before: Integers, ks: Integers) -> Integers:
     return out
 
 
-def at(words: Words, places: Integers) -> Flags:
+def at(words: BitRows, places: Integers) -> Flags:
     """Return the bits of a row at some places."""
     return ((words[places >> 6] >> (places & 63).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
 
 
-def checksum(words: Words, first: int = 0) -> int:
+def checksum(words: BitRows, first: int = 0) -> int:
     """Return a number for a row, almost surely different for different rows: a hash of each word, added up.
 
     Parameters
@@ -237,14 +237,14 @@ def checksum(words: Words, first: int = 0) -> int:
     return int(mixed.sum(dtype=np.uint64))
 
 
-def all_set(rows: Words, lists: Lists, columns: Integers) -> Flags:
+def all_set(rows: BitRows, lists: Lists, columns: Integers) -> Flags:
     """Tell for each list whether every row of it is set at its bit column; an empty list: yes."""
     out = np.empty(columns.size, np.bool_)
     _kernels().all_set(rows, lists.starts, lists.members, columns, out)
     return out
 
 
-def claim(rows: Words, lists: Lists, masks: Words, own: Integers, left: Words) -> tuple[Flags, Words]:
+def claim(rows: BitRows, lists: Lists, masks: BitRows, own: Integers, left: BitRows) -> tuple[Flags, BitRows]:
     """Let lists, in order, claim bits that are left: the AND of their rows, if part of it lies under their own mask.
 
     Parameters

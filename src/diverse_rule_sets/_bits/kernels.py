@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-# Words of each bit row that are worked on together: 4 KiB of each row in use stay in the second-level cache.
+# BitRows of each bit row that are worked on together: 4 KiB of each row in use stay in the second-level cache.
 BLOCK = 512
 
 

@@ -18,8 +18,8 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
     module = _frame_library(X)
     if module.__name__ == "polars":
         overrides = dict.fromkeys(kinds, module.Int64)
-        if "fired" in columns:
-            overrides["fired"] = module.List(module.Int64)
+        if "covering" in columns:
+            overrides["covering"] = module.List(module.Int64)
         return module.DataFrame(columns, schema_overrides=overrides)
     if module.__name__ == "pyarrow":
         return module.table(columns)

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("drs: error: the command line needs an extra: pip install 'diverse-rule-sets[cli]'\n")
         return 1
     from diverse_rule_sets.cli._app import app
-    from diverse_rule_sets.cli._boundary import guarded
+    from diverse_rule_sets.cli._errors import guarded
 
     return guarded(app, sys.argv[1:] if arguments is None else list(arguments))
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from diverse_rule_sets import __version__
-from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
+from diverse_rule_sets.cli._errors import UsageError, complain, naming_options
 from diverse_rule_sets.cli._options import (
     PAPER_PARAMETERS,
     PARAMETERS,
@@ -112,9 +112,9 @@ def fit(
     """
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
     from diverse_rule_sets.cli._fitting import check_parameters, held_out, learnt, records_of
+    from diverse_rule_sets.cli._messages import tell_held_out
     from diverse_rule_sets.cli._reading import load
-    from diverse_rule_sets.cli._screen import show_rules
-    from diverse_rule_sets.cli._tell import tell_held_out
+    from diverse_rule_sets.cli._terminal import show_rules
 
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
@@ -144,7 +144,7 @@ def show(
 ) -> None:
     """Print the rules of a model as a page to read."""
     from diverse_rule_sets.cli._files import read_model
-    from diverse_rule_sets.cli._screen import show_rules
+    from diverse_rule_sets.cli._terminal import show_rules
 
     show_rules(read_model(model), plain)
 
@@ -170,12 +170,12 @@ def predict(
 ) -> None:
     """Predict: write each record's label and the number of the rule that spoke.
 
-    The number is that of the printed page; it is empty where no rule and no backup spoke.
+    The number is that of the printed page; it is empty where no rule and no fallback spoke.
 
     Columns are read as the kinds that they had in training.
     """
-    from diverse_rule_sets.cli._answers import check_writer, has_types, load_for, predictions, write_frame
     from diverse_rule_sets.cli._files import check_output, not_twice, read_model
+    from diverse_rule_sets.cli._predicting import check_writer, has_types, load_for, predictions, write_frame
 
     not_twice(model, table)
     check_writer(output)
@@ -201,9 +201,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON, for other programs.")] = False,
 ) -> None:
     """Measure a model on records with known labels: accuracy, confusions, and every rule."""
-    from diverse_rule_sets.cli._answers import evaluation, labelled, labels_for, load_for, records_for
     from diverse_rule_sets.cli._files import not_twice, read_model, write_text
-    from diverse_rule_sets.cli._tell import tell_evaluation
+    from diverse_rule_sets.cli._messages import tell_evaluation
+    from diverse_rule_sets.cli._predicting import evaluation, labelled, labels_for, load_for, records_for
 
     not_twice(model, table)
     rule_set = read_model(model)
@@ -234,9 +234,9 @@ def explain(
     ] = None,
 ) -> None:
     """Say in words why each record gets its label, and what would have had to differ for another one."""
-    from diverse_rule_sets.cli._answers import explanations, label_for, load_for, records_for
     from diverse_rule_sets.cli._files import not_twice, read_model
-    from diverse_rule_sets.cli._screen import show_reason
+    from diverse_rule_sets.cli._predicting import explanations, label_for, load_for, records_for
+    from diverse_rule_sets.cli._terminal import show_reason
 
     not_twice(model, table)
     rule_set = read_model(model)
@@ -264,8 +264,8 @@ def report(
     drop_unlabelled: DropUnlabelled = False,
 ) -> None:
     """Write one HTML page about a model on a table, to look at in a browser."""
-    from diverse_rule_sets.cli._answers import ALL, labelled, labels_for, load_for, records_for
     from diverse_rule_sets.cli._files import check_output, not_twice, read_model, write_text
+    from diverse_rule_sets.cli._predicting import ALL, labelled, labels_for, load_for, records_for
     from diverse_rule_sets.report import html
 
     not_twice(model, table)

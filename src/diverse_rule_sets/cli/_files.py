@@ -12,7 +12,7 @@ from pathlib import Path
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._util.files import is_special, whole_file
-from diverse_rule_sets.cli._boundary import InputError, UsageError
+from diverse_rule_sets.cli._errors import InputError, UsageError
 
 STANDARD = "-"
 

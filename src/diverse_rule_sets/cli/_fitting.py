@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
-from diverse_rule_sets.cli._boundary import InputError, UsageError, complain, naming_options
-from diverse_rule_sets.cli._kinds import as_labels
+from diverse_rule_sets.cli._column_types import as_labels
+from diverse_rule_sets.cli._errors import InputError, UsageError, complain, naming_options
 from diverse_rule_sets.cli._options import OF_LABELS
 from diverse_rule_sets.cli._progress import watched
 from diverse_rule_sets.cli._reading import Loaded

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from diverse_rule_sets.cli._boundary import UsageError
+from diverse_rule_sets.cli._errors import UsageError
 
 NOT_GIVEN: Any = object()
 

@@ -19,9 +19,9 @@ from typing import Any, BinaryIO, TextIO
 import polars as pl
 
 from diverse_rule_sets._util.files import is_special
-from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
+from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
+from diverse_rule_sets.cli._errors import InputError, UsageError, complain
 from diverse_rule_sets.cli._files import STANDARD
-from diverse_rule_sets.cli._kinds import BOOLEAN, NUMBER, TEXT, Cells
 from diverse_rule_sets.cli._reading_options import FORMATS, MISSING
 
 _ENDINGS = {

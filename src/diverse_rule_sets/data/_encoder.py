@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers, Words, n_words, pack
+from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
 from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
-from diverse_rule_sets.data._offers import Binning, Cutting, offered_conditions
+from diverse_rule_sets.data._offers import Binning, CutOptions, offered_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._rules import Rule
 
@@ -29,8 +29,8 @@ _MEMORY_SHARE = 0.4
 class Encoded(NamedTuple):
     """Records as bits: a row for each condition, and one for each given rule."""
 
-    rows: Words
-    given: Words
+    rows: BitRows
+    given: BitRows
 
 
 class Encoder:
@@ -42,7 +42,7 @@ class Encoder:
 
     Parameters
     ----------
-    cutting : how columns become conditions
+    options : how columns become conditions
     given_rules : rules whose covers are wanted as well; their conditions do not become items
 
     Attributes
@@ -57,8 +57,8 @@ class Encoder:
     columns: Integers
     opposites: Integers
 
-    def __init__(self, cutting: Cutting, given_rules: Sequence[Rule] = ()) -> None:
-        self.cutting = cutting
+    def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
+        self.options = options
         self._given_rules = tuple(given_rules)
 
     def fit(self, table: Table, target: Target) -> Encoder:
@@ -76,7 +76,7 @@ class Encoder:
         """Learn the conditions and return the bits of the same records; each column is read once."""
         blocks = _Blocks(table.n_records, self._given_rules)
         self._learn(table, target, blocks)
-        return blocks.finished()
+        return blocks.finish()
 
     def transform(self, table: Table) -> Encoded:
         """Return the bits of some records; each column is read once."""
@@ -91,16 +91,16 @@ class Encoder:
                 for condition in conditions:
                     blocks.append(condition.holds(column))
                 blocks.add_given(column)
-        return blocks.finished()
+        return blocks.finish()
 
     def _columns_read(self, table: Table) -> list[Hashable]:
         """Return the columns that become items or that given rules use, in the order of the table."""
         used = {condition.column for rule in self._given_rules for condition in rule.conditions}
-        return [name for name in table.names if name in used or name not in self.cutting.forbidden]
+        return [name for name in table.names if name in used or name not in self.options.forbidden]
 
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
         """Learn the conditions column by column; where blocks are given, add the bits to them."""
-        _check_columns_of(self.cutting.binning, table)
+        _check_columns_of(self.options.binning, table)
         self.conditions, columns = [], []
         wanted: list[Condition | None] = []
         number = -1
@@ -108,11 +108,11 @@ class Encoder:
             column = table.column(name)
             if blocks is not None:
                 blocks.add_given(column)
-            if name in self.cutting.forbidden:
+            if name in self.options.forbidden:
                 continue
             number += 1
             seen = column if blocks is not None else replace(column, values=np.unique(column.values))
-            for condition, opposite in offered_conditions(column, self.cutting, target).items():
+            for condition, opposite in offered_conditions(column, self.options, target).items():
                 answers = condition.holds(seen)
                 if answers.any() and not answers.all():
                     if blocks is not None:
@@ -151,9 +151,9 @@ class _Blocks:
                     except ValueError as error:
                         raise ValueError(f"given_rules has the rule {rule}: {error}") from None
 
-    def finished(self) -> Encoded:
+    def finish(self) -> Encoded:
         """Return all rows."""
-        return Encoded(self._rows.finished(), self._given)
+        return Encoded(self._rows.finish(), self._given)
 
 
 class _Rows:
@@ -164,7 +164,7 @@ class _Rows:
         self._used = 0
         self._limit = _MEMORY_SHARE * _physical_memory()
 
-    def append(self, row: Words) -> None:
+    def append(self, row: BitRows) -> None:
         if self._used == self._words.shape[0]:
             n_rows = self._used + max(16, self._used // 4)
             needed = n_rows * self._words.shape[1] * 8
@@ -180,7 +180,7 @@ class _Rows:
         self._words[self._used] = row
         self._used += 1
 
-    def finished(self) -> Words:
+    def finish(self) -> BitRows:
         self._words.resize((self._used, self._words.shape[1]), refcheck=False)
         return self._words
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Body, DistinctRecords, TooManyRecordsError
 
 # Records whose items are unpacked at a time.
@@ -21,7 +21,7 @@ class LocalCover:
 
     __slots__ = ("__dict__", "words")
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: BitRows) -> None:
         self.words = words
 
     @cached_property
@@ -51,11 +51,11 @@ class LocalBackend:
 
     def __init__(
         self,
-        rows: Words,
+        rows: BitRows,
         y: Integers,
         n_classes: int,
         n_threads: int = 1,
-        given: Words | None = None,
+        given: BitRows | None = None,
         first_word: int = 0,
     ) -> None:
         self._rows = rows
@@ -259,13 +259,13 @@ class _ByClass:
     class_totals : records of each class
     """
 
-    def __init__(self, rows: Words, y: Integers, class_totals: Integers) -> None:
+    def __init__(self, rows: BitRows, y: Integers, class_totals: Integers) -> None:
         self.starts = np.zeros(class_totals.size + 1, np.int64)
         np.cumsum([bitset.n_words(int(n)) for n in class_totals], out=self.starts[1:])
         before = np.cumsum(class_totals) - class_totals
         order = np.argsort(y, kind="stable")
         self._n_records = y.size
-        self._marks: tuple[LocalCover, Words] | None = None
+        self._marks: tuple[LocalCover, BitRows] | None = None
         self._where = np.empty(y.size, np.int64)  # the new place of each record
         self._where[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
         self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
@@ -277,7 +277,7 @@ class _ByClass:
     def n_words(self) -> int:
         return int(self.starts[-1])
 
-    def covers(self, bodies: Sequence[Body]) -> Words:
+    def covers(self, bodies: Sequence[Body]) -> BitRows:
         """Return which records each body covers; bodies of one length are worked on together."""
         out = np.empty((len(bodies), self.n_words), np.uint64)
         by_length: dict[int, list[int]] = {}
@@ -288,13 +288,13 @@ class _ByClass:
             out[places] = np.bitwise_and.reduce(self.rows[items], axis=1)
         return out
 
-    def arranged_marks(self, marked: LocalCover) -> Words:
+    def arranged_marks(self, marked: LocalCover) -> BitRows:
         """Return a cover in the order of the classes; the last one is kept, as it is used many times in a row."""
         if self._marks is None or self._marks[0] is not marked:
             self._marks = marked, self.arranged(marked.words)
         return self._marks[1]
 
-    def arranged(self, row: Words) -> Words:
+    def arranged(self, row: BitRows) -> BitRows:
         """Return a bit row with the records of each class together."""
         flags = np.zeros(64 * self.n_words, np.bool_)
         flags[self._where] = bitset.unpack(row, self._n_records)

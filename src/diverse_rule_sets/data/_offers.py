@@ -25,7 +25,7 @@ Edges = Sequence[Any]
 Binning = str | Mapping[Any, str | Edges]
 
 
-class Cutting(NamedTuple):
+class CutOptions(NamedTuple):
     """How columns become conditions.
 
     Parameters
@@ -48,31 +48,31 @@ class Cutting(NamedTuple):
     forbidden: frozenset[Hashable] = frozenset()
 
 
-def _binning_of(cutting: Cutting, name: Hashable) -> str | Edges:
-    if isinstance(cutting.binning, Mapping):
-        return cutting.binning.get(name, cutting.otherwise)
-    return cutting.binning
+def _binning_of(options: CutOptions, name: Hashable) -> str | Edges:
+    if isinstance(options.binning, Mapping):
+        return options.binning.get(name, options.otherwise)
+    return options.binning
 
 
 # Conditions of a column, in order, each with the one that holds for the other records, if there is one.
 Offers = dict[Condition, Condition | None]
 
 
-def offered_conditions(column: Column, cutting: Cutting, target: Target) -> Offers:
+def offered_conditions(column: Column, options: CutOptions, target: Target) -> Offers:
     """List the conditions that a column may contribute, in order, `is missing` last."""
-    binning = _binning_of(cutting, column.name)
+    binning = _binning_of(options, column.name)
     missing = column.missing
     offers: Offers = {}
     if column.kind in (NUMBER, DATE, INSTANT):
         _check_numbers(column, missing)
         if not missing.all():
-            edges = _edges(column, ~missing, binning, cutting.n_bins, target)
-            offers = _thresholds(column, edges) if cutting.thresholds else _bins(column, edges)
+            edges = _edges(column, ~missing, binning, options.n_bins, target)
+            offers = _thresholds(column, edges) if options.thresholds else _bins(column, edges)
     elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
     elif column.kind != EMPTY:
         present = _present_categories(column)
-        offers = _sets(column, present, cutting, target) if cutting.thresholds else _equalities(column, present)
+        offers = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
     if missing.any():
         offers[IsMissing(column.name)] = None
     return offers
@@ -107,7 +107,7 @@ def _equalities(column: Column, present: Integers) -> Offers:
     return {Equals(column.name, column.categories[k], mixed=mixed): None for k in present}
 
 
-def _sets(column: Column, present: Integers, cutting: Cutting, target: Target) -> Offers:
+def _sets(column: Column, present: Integers, options: CutOptions, target: Target) -> Offers:
     """Offer every category, and the sets that tell classes apart, with their opposites where both can be named."""
     known = np.isin(column.values, present)
     subset = Target(target.codes[known], target.weights)
@@ -120,7 +120,7 @@ def _sets(column: Column, present: Integers, cutting: Cutting, target: Target) -
         if len(values) == 1:
             return Equals(column.name, values[0], mixed)
         others = tuple(column.categories[k] for k in sorted(everything - set(part)))
-        if cutting.negation and len(others) < len(values) and len(others) <= MAX_SET:
+        if options.negation and len(others) < len(values) and len(others) <= MAX_SET:
             return IsNotIn(column.name, others, mixed)
         return IsIn(column.name, values, mixed) if len(values) <= MAX_SET else None
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, DistinctRecords, TooManyRecordsError
 from diverse_rule_sets.data._local import LocalBackend, LocalCover
 
@@ -39,11 +39,11 @@ class ShardedBackend:
     @classmethod
     def split(
         cls,
-        rows: Words,
+        rows: BitRows,
         y: Integers,
         n_classes: int,
         n_threads: int = 1,
-        given: Words | None = None,
+        given: BitRows | None = None,
         *,
         n_shards: int = 3,
     ) -> ShardedBackend:
@@ -237,7 +237,7 @@ class ShardedBackend:
         return out
 
 
-def _cut(rows: Words, begin: int, end: int, n_bits: int) -> Words:
+def _cut(rows: BitRows, begin: int, end: int, n_bits: int) -> BitRows:
     """Return some of the bits of each row, packed anew."""
     parts = [bitset.pack(bitset.unpack(row, n_bits)[begin:end]) for row in rows]
     return np.array(parts, np.uint64).reshape(len(rows), bitset.n_words(end - begin))

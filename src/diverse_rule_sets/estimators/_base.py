@@ -22,7 +22,7 @@ from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._offers import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._rules import Rule, RuleSet, with_kinds
@@ -78,11 +78,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         table: Table,
         codes: NDArray[np.int64],
         class_weights: NDArray[np.float64],
-        cutting: Cutting,
+        options: CutOptions,
         given_rules: Sequence[Rule] = (),
     ) -> Items:
         """Return the records as items."""
-        encoder = Encoder(cutting, given_rules)
+        encoder = Encoder(options, given_rules)
         encoded = encoder.fit_transform(table, Target(codes, class_weights))
         n_threads = effective_n_jobs(self.n_jobs)
         make = type(self)._make_backend
@@ -157,7 +157,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         columns = {
             "label": self.classes_[answers.labels].tolist(),
             "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
-            "fired": covering,
+            "covering": covering,
             "contradiction": contradictions,
             "reason": answers.reasons(),
         }

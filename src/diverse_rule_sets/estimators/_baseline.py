@@ -1,4 +1,4 @@
-"""What the rivals share: the items, the limit on candidates, and the way back to raw units."""
+"""What the baselines share: the items, the limit on candidates, and the way back to raw units."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from diverse_rule_sets._input.checks import (
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._offers import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._mining import Mined, Mining, TooManyBodiesError, frequent_bodies
 from diverse_rule_sets.estimators._translation import Items, counted, make_rule_set, translate
@@ -67,7 +67,7 @@ class Support(Check):
             check_number(name, value, numbers.Real, low=0, high=1, open_low=True)
 
 
-class Rival(RuleSetEstimator):
+class Baseline(RuleSetEstimator):
     """A rule learner of the literature on this package's items and bits."""
 
     # The configuration of the experiments in "Diverse Rule Sets" (KDD 2020).
@@ -94,8 +94,8 @@ class Rival(RuleSetEstimator):
             if on_progress is not None:
                 on_progress(Progress(stage, detail=detail))
 
-        cutting = Cutting(self.binning, int(self.n_bins), self.conditions == "thresholds", otherwise="supervised")
-        items = self._encode(table, codes, np.ones(len(labels)), cutting)
+        options = CutOptions(self.binning, int(self.n_bins), self.conditions == "thresholds", otherwise="supervised")
+        items = self._encode(table, codes, np.ones(len(labels)), options)
         found, fitted = self._find(items, say)
         rules, covered = counted(items.backend, found)
         rule_set = make_rule_set(
@@ -109,8 +109,8 @@ class Rival(RuleSetEstimator):
         return {"rule_set_": rule_set, **fitted}
 
 
-class MiningRival(Rival):
-    """A rival that chooses from frequent bodies."""
+class MiningBaseline(Baseline):
+    """A baseline that chooses from frequent bodies."""
 
     # Where `min_support="auto"` begins, a share of the records, and ends.
     _lowest: ClassVar[float]

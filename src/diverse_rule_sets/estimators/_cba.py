@@ -11,12 +11,12 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets._input.checks import Check, Number
 from diverse_rule_sets.data._backend import Backend
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningBaseline, Say, Support
 from diverse_rule_sets.estimators._mining import Mined
 from diverse_rule_sets.estimators._translation import Items
 
 
-class CBAClassifier(MiningRival):
+class CBAClassifier(MiningBaseline):
     """CBA: class association rules in order of confidence, pruned by what they cover.
 
     All rules of enough support and confidence are put in a total order. In that order a rule is kept if it answers at

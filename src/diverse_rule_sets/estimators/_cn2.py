@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, Choice, Number
 from diverse_rule_sets.data._backend import Cover
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, Rival, Say
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, Baseline, BodyAndLabel, Say
 from diverse_rule_sets.estimators._translation import Items
 
 Floats = NDArray[np.float64]
 
 
-class CN2Classifier(Rival):
+class CN2Classifier(Baseline):
     """CN2, unordered: for each class in turn, the best rule that a beam search finds, then the best for what is left.
 
     A beam of bodies is made longer one condition at a time; the best body met on the way becomes a rule, the records of

@@ -12,7 +12,7 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, Choice, Number, check_choice, check_number, generator
 from diverse_rule_sets.data._backend import Backend, Cover
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningBaseline, Say, Support
 from diverse_rule_sets.estimators._ids_objective import N_TERMS, Chosen, Floats, Pool
 from diverse_rule_sets.estimators._translation import Items
 
@@ -41,7 +41,7 @@ class TermWeights(Check):
             check_number(f"{name}[{place}]", weight, numbers.Real, low=0, high=1e9)
 
 
-class IDSClassifier(MiningRival):
+class IDSClassifier(MiningBaseline):
     """IDS: the set of frequent rules that is best in seven respects at once.
 
     Every frequent body with every label is a candidate. Local search makes a weighted sum of seven terms large: few

@@ -27,14 +27,19 @@ from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._offers import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._translation import make_rule_set, named_counts, translate, weights_of_classes
-from diverse_rule_sets.learn._constraint_input import Asked, Wishes, checked, steering_of
+from diverse_rule_sets.learn._constraint_input import (
+    CheckedConstraints,
+    ConstraintParameters,
+    checked,
+    item_constraints,
+)
 from diverse_rule_sets.learn._learner import Data, Learner, Learnt, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import LAMBDA_MODES, Found, Settings
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -132,12 +137,12 @@ class SearchClassifier(RuleSetEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._asked.check(self.max_rules, self.max_conditions)
+        self._constraint_parameters.check(self.max_rules, self.max_conditions)
 
     @property
-    def _asked(self) -> Asked:
+    def _constraint_parameters(self) -> ConstraintParameters:
         """The constraints as the user gave them."""
-        return Asked(self.given_rules, self.forbidden, self.required, self.monotone)
+        return ConstraintParameters(self.given_rules, self.forbidden, self.required, self.monotone)
 
     def _check_labels(self, labels: list[Any]) -> None:
         """Raise an error if the default is no label."""
@@ -157,14 +162,14 @@ class SearchClassifier(RuleSetEstimator):
             min_recall_gain=float(internal.min_recall_gain),
         )
         return Plan(
-            settings=Settings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
+            settings=SearchSettings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
             measure=internal.measure,
             length_odds=internal.length_odds,
             smoothing=float(n_classes if self._smoothing is None else self._smoothing),
             min_evidence=float(getattr(self, "min_evidence", 0.0)),
             condition_price=float(internal.condition_price),
             split=bool(internal.split),
-            max_backups=int(getattr(self, "max_fallbacks", 0)),
+            max_fallbacks=int(getattr(self, "max_fallbacks", 0)),
         )
 
     @property
@@ -177,29 +182,29 @@ class SearchClassifier(RuleSetEstimator):
     def _class_weight(self) -> Any:
         return getattr(self, "class_weight", None)
 
-    def _cutting(self, n_columns: int, wishes: Wishes) -> Cutting:
+    def _cutting(self, n_columns: int, constraints: CheckedConstraints) -> CutOptions:
         """Return how columns become conditions."""
         internal, n_bins = self._settings(), self._settings().n_bins
         if n_bins is None:
-            n_bins = max(5, min(20, 1 + _MAX_CUTS // max(n_columns - len(wishes.forbidden), 1)))
-        return Cutting(
+            n_bins = max(5, min(20, 1 + _MAX_CUTS // max(n_columns - len(constraints.forbidden), 1)))
+        return CutOptions(
             self.binning,
             int(n_bins),
             internal.thresholds,
             bool(getattr(self, "negation", False)),
             "supervised" if internal.thresholds else "uniform",
-            wishes.forbidden,
+            constraints.forbidden,
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
-        wishes = checked(self._asked, table, labels)
-        plan = self._plan(len(labels), len(wishes.given))
+        constraints = checked(self._constraint_parameters, table, labels)
+        plan = self._plan(len(labels), len(constraints.given))
         weights = weights_of_classes(self._class_weight, labels, codes)
-        items = self._encode(table, codes, weights, self._cutting(len(table.names), wishes), wishes.given)
-        scale = Scale(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
-        steering = steering_of(wishes, items.encoder, items.backend, labels)
-        return plan, Data(items.encoder, items.backend, scale, steering), wishes.given
+        items = self._encode(table, codes, weights, self._cutting(len(table.names), constraints), constraints.given)
+        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
+        on_items = item_constraints(constraints, items.encoder, items.backend, labels)
+        return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
 
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
         """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
@@ -253,13 +258,13 @@ class SearchClassifier(RuleSetEstimator):
             rules,
             found.covered,
             conflict=self.conflict,
-            fallbacks=translate(data.encoder, learnt.backups, labels),
-            class_weights=None if self._class_weight is None else data.scale.weights,
+            fallbacks=translate(data.encoder, learnt.fallbacks, labels),
+            class_weights=None if self._class_weight is None else data.measures.weights,
             smoothing=self._smoothing,
             default=lambda rule_set: self._default_label(found, data, rule_set),
         )
 
-    def _default_label(self, found: Found, data: Data, rule_set: RuleSet) -> Any:
+    def _default_label(self, found: FoundRules, data: Data, rule_set: RuleSet) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
             return rule_set.likeliest_default
         if isinstance(self.default, str) and self.default == "least_covered":
@@ -267,7 +272,7 @@ class SearchClassifier(RuleSetEstimator):
         return rule_set.classes[rule_set.classes.index(plain(self.default))]
 
 
-def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
+def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:
     """Return what each chosen rule added, one dict a rule."""
     return [
         {

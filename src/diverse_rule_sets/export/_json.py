@@ -43,7 +43,7 @@ def to_json(rule_set: RuleSet) -> str:
             {"name": _written(name, "the name of a column"), "kind": rule_set.kind(name)} for name in rule_set.columns
         ],
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
-        "backups": [_rule(rule, rule_set.classes) for rule in rule_set.backups],
+        "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
     return _laid_out({**content, "checksum": checksum(content)})
 
@@ -95,7 +95,7 @@ def _laid_out(content: Mapping[str, Any]) -> str:
     """Lay out the text: a line a key, a line a condition."""
     lines = []
     for key, value in content.items():
-        if key in ("rules", "backups", "columns") and value:
+        if key in ("rules", "fallbacks", "columns") and value:
             blocks = [_block(one) if "if" in one else f"    {_one_line(one)}" for one in value]
             lines.append(f"  {_one_line(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
         else:

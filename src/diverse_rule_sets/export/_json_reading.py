@@ -26,7 +26,7 @@ _MAX_DEPTH = 30
 _MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)  # in linear time, also in text without an end
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
-    *("uncovered_counts", "columns", "rules", "backups"),
+    *("uncovered_counts", "columns", "rules", "fallbacks"),
 )
 _OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
 
@@ -131,7 +131,7 @@ class _Reader:
             raise _refused("uncovered_counts", f"at most the class_totals {totals}", uncovered)
         if not isinstance(content["conflict"], str) or content["conflict"] not in CONFLICTS:
             raise _refused("conflict", f"one of {', '.join(map(repr, CONFLICTS))}", content["conflict"])
-        rules, backups = (tuple(self._rules(key, totals)) for key in ("rules", "backups"))
+        rules, fallbacks = (tuple(self._rules(key, totals)) for key in ("rules", "fallbacks"))
         rule_set = RuleSet(
             rules,
             self._classes,
@@ -139,7 +139,7 @@ class _Reader:
             totals,
             uncovered,
             content["conflict"],
-            backups,
+            fallbacks,
             self._weights(content["class_weights"]),
             _smoothing(content["smoothing"]),
             (),

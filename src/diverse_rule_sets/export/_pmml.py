@@ -98,7 +98,7 @@ def _output(model: Element, rule_set: RuleSet, taken: list[str], sums: Sums | No
     rule, label = unused("rule", taken), unused("label", taken)
     child(output, "OutputField", name=label, feature="predictedValue", isFinalResult=True)
     text, number = ({"optype": "categorical", "dataType": "string"}, {"optype": "continuous", "dataType": "double"})
-    shares = rule_set.speaker_probabilities
+    shares = rule_set.rule_probabilities
     speakers = [*(str(j + 1) for j in range(len(shares) - 1)), DEFAULT]
     together = sums if rule_set.adds_counts else None
     if together is None:
@@ -128,8 +128,8 @@ def _looked_up(field: str, what: str, keys: Sequence[str], values: Sequence[str]
 
 
 def _write_rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
-    """Write the rules in the order in which they are asked, then the backups, then the default."""
-    shares = rule_set.speaker_probabilities
+    """Write the rules in the order in which they are asked, then the fallbacks, then the default."""
+    shares = rule_set.rule_probabilities
     default = rule_set.classes.index(rule_set.default)
     part = child(model, "RuleSet", defaultScore=rule_set.default, defaultConfidence=repr(float(shares[-1, default])))
     child(part, "RuleSelectionMethod", criterion="firstHit")

@@ -144,7 +144,7 @@ class _Function(SourceWriter):
         adding = rule_set.decision.ballots is not None
         together = rule_set.adds_counts
         ending = _FUNCTION_ADDED.replace("{probabilities}", "_together(fired)" if together else "PROBABILITIES[spoke]")
-        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
             '"""If-then rules as a plain function of one record; no imports are needed."""\n\n'
             + self.tables()

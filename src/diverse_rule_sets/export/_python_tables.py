@@ -20,8 +20,8 @@ import pandas as pd
 _PANDAS_BODY = """    fired, spare = (np.array(rows, bool).reshape(len(rows), len(frame)).T for rows in (fired, spare))
     covered = fired.any(axis=1)
     asked = fired[:, np.array(ORDER, int) - 1]
-{added}    backups = np.arange(fired.shape[1] + 1, fired.shape[1] + spare.shape[1] + 1)
-    spoke = np.where(covered, _first(asked, ORDER), _first(spare, backups))
+{added}    fallbacks = np.arange(fired.shape[1] + 1, fired.shape[1] + spare.shape[1] + 1)
+    spoke = np.where(covered, _first(asked, ORDER), _first(spare, fallbacks))
     label = np.array([*LABELS, None], object)[:-1][spoke]
     probabilities = np.array(PROBABILITIES)[spoke]
 {counts}    rule = pd.array(spoke, "Int64")
@@ -92,7 +92,7 @@ class Pandas(_Tables):
         body = _PANDAS_BODY.format(
             added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.adds_counts else ""
         )
-        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
             _PANDAS_HEAD
             + self._named_tables()
@@ -154,7 +154,7 @@ class Polars(_Tables):
             + '    """Return expressions: label, rule (the number of the one that spoke) and probabilities."""\n'
             + "\n".join(lines)
             + "\n"
-            + _POLARS_END.format(alone="backup" if together else "spoke")
+            + _POLARS_END.format(alone="fallback" if together else "spoke")
             + (_POLARS_COUNTS if together else "")
             + _POLARS_LAST
         )
@@ -178,8 +178,8 @@ _POLARS_ADDED = """    anyone = pl.any_horizontal(*covers[:n_rules], False)
         for k in PREFERENCE
     ]
     spare = range(n_rules + 1, len(covers) + 1)
-    backup = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in spare), 0)
-    spoke = pl.when(anyone).then(pl.concat_list(*speakers).list.get(place)).otherwise(backup)"""
+    fallback = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in spare), 0)
+    spoke = pl.when(anyone).then(pl.concat_list(*speakers).list.get(place)).otherwise(fallback)"""
 _POLARS_END = """    numbers = range(len(LABELS))
     label = {alone}.replace_strict(numbers, LABELS)
     shares = [

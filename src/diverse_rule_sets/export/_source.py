@@ -100,12 +100,12 @@ class SourceWriter(ABC):
         """Return the whole source."""
 
     def labels(self) -> list[Any]:
-        """Return the label of each rule and backup, and of the default, which comes first."""
+        """Return the label of each rule and fallback, and of the default, which comes first."""
         return [self.rule_set.default, *(rule.label for rule in self.rule_set.all_rules)]
 
     def shares(self) -> list[list[float]]:
-        """Return the probabilities of each rule and backup, and of the default, which comes first."""
-        shares = self.rule_set.speaker_probabilities.tolist()
+        """Return the probabilities of each rule and fallback, and of the default, which comes first."""
+        shares = self.rule_set.rule_probabilities.tolist()
         return [shares[-1], *shares[:-1]]
 
     def tables(self) -> str:
@@ -113,7 +113,7 @@ class SourceWriter(ABC):
         rule_set, decision = self.rule_set, self.rule_set.decision
         lines = [
             _assignment("CLASSES", list(rule_set.classes)),
-            "# Of the default, then of each rule and backup as numbered.",
+            "# Of the default, then of each rule and fallback as numbered.",
             _assignment("LABELS", self.labels()),
             _assignment("PROBABILITIES", self.shares()),
             "# The order in which rules are asked.",

@@ -74,7 +74,7 @@ def _name_list(name: str, values: Any) -> list[str]:
 def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
     """Refuse to pass on a column that is called like one that the query adds; databases may not tell a from A."""
     steps = [f"{names.prefix}{part}{k}" for part in "fs" for k in range(max(len(rule_set), len(rule_set.classes)))]
-    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "backup", "total")]
+    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "fallback", "total")]
     taken = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
     for name in kept:
         if name.casefold() in taken:
@@ -153,8 +153,8 @@ def _first_that_covers(rule_set: RuleSet, writer: SqlWriter, names: _Names, sour
     ordered = [(writer.holds(rule_set.all_rules[j]), writer.whole(j + 1)) for j in speakers]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
     spoke = column_of(exp, names.rule, "s")
-    shares, default = rule_set.speaker_probabilities, rule_set.classes.index(rule_set.default)
-    labels = rule_set.said_by(np.arange(len(shares) - 1))
+    shares, default = rule_set.rule_probabilities, rule_set.classes.index(rule_set.default)
+    labels = rule_set.labels_of(np.arange(len(shares) - 1))
     outer = [_labels(writer, rule_set, spoke, labels, default)]
     for k in range(len(rule_set.classes)):
         outer.append(_by_speaker(writer, spoke, shares[:, k]))
@@ -226,7 +226,7 @@ class _Steps:
         return self._exp.alias_(expression, f"{self._names.prefix}{name}", quoted=True, copy=False)
 
     def flags(self) -> list[Any]:
-        """Whether each rule covers the record, 1 or 0; and the first backup that does."""
+        """Whether each rule covers the record, 1 or 0; and the first fallback that does."""
         writer, exp = self._writer, self._exp
         one, none = exp.cast(writer.whole(1), "bigint"), exp.cast(writer.whole(0), "bigint")
         flags = [
@@ -234,10 +234,10 @@ class _Steps:
             for j, rule in enumerate(self._rule_set.rules)
         ]
         spare = [(writer.holds(rule), writer.whole(j + 1)) for j, rule in self._backups()]
-        return [*flags, self._alias(exp.cast(writer.case(spare), "bigint"), "backup")]
+        return [*flags, self._alias(exp.cast(writer.case(spare), "bigint"), "fallback")]
 
     def _backups(self) -> list[tuple[int, Rule]]:
-        return list(zip(_backup_places(self._rule_set), self._rule_set.backups, strict=True))
+        return list(zip(_backup_places(self._rule_set), self._rule_set.fallbacks, strict=True))
 
     def sums(self) -> list[Any]:
         """What each class gets, and how many rules cover the record."""
@@ -277,9 +277,9 @@ class _Steps:
         return self._alias(writer.case(pairs, writer.whole(order[-1])), "winner")
 
     def speaker(self) -> Any:
-        """The rule that speaks for the winner, or the backup."""
+        """The rule that speaks for the winner, or the fallback."""
         exp, writer, decision = self._exp, self._writer, self._decision
-        pairs = [(exp.Is(this=self._named("winner", "w"), expression=exp.Null()), self._named("backup", "w"))]
+        pairs = [(exp.Is(this=self._named("winner", "w"), expression=exp.Null()), self._named("fallback", "w"))]
         for j in decision.order.tolist():
             wins = exp.EQ(this=self._named("winner", "w"), expression=writer.whole(int(decision.labels[j])))
             fires = exp.EQ(this=self._named(f"f{j}", "w"), expression=writer.whole(1))
@@ -290,14 +290,14 @@ class _Steps:
         """Rule, label and probabilities."""
         exp, writer, rule_set, names = self._exp, self._writer, self._rule_set, self._names
         spoke, winner = self._named("rule", "s"), self._named("winner", "s")
-        labels = rule_set.said_by(np.arange(len(rule_set.all_rules)))
+        labels = rule_set.labels_of(np.arange(len(rule_set.all_rules)))
         default = rule_set.classes.index(rule_set.default)
         wins = [
             (exp.EQ(this=winner.copy(), expression=writer.whole(k)), writer.value(label))
             for k, label in enumerate(rule_set.classes)
         ]
         label = writer.case(wins, _labels(writer, rule_set, spoke, labels, default))
-        shares = rule_set.speaker_probabilities
+        shares = rule_set.rule_probabilities
         alone = [_by_speaker(writer, spoke, shares[:, k]) for k in range(self._n_classes)]
         if rule_set.adds_counts:
             covered = exp.Not(this=exp.Is(this=winner.copy(), expression=exp.Null()))

@@ -2,7 +2,7 @@
 
 ``given_rules`` stand, ``forbidden`` columns are never spoken of, ``required`` ones always, and ``monotone`` ones only
 in one direction. What they say is checked here once, by name, and handed on in items as
-:class:`diverse_rule_sets.learn._constraints.Steering`.
+:class:`diverse_rule_sets.learn._constraints.Constraints`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from diverse_rule_sets._input.checks import check_choice, warn
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.learn._constraints import Given, Steering
+from diverse_rule_sets.learn._constraints import Constraints, GivenRule
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule
@@ -29,7 +29,7 @@ _OPERATORS = {"low": ">", "high": "<"}
 _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
 
 
-class Asked(NamedTuple):
+class ConstraintParameters(NamedTuple):
     """The parameters as the user gave them."""
 
     given_rules: Any = None
@@ -106,7 +106,7 @@ def _listed(names: Collection[Hashable]) -> str:
     return ", ".join(sorted(repr(name) for name in names))
 
 
-class Wishes(NamedTuple):
+class CheckedConstraints(NamedTuple):
     """What was asked, checked against a table: all names are columns, all labels are those of y.
 
     ``monotone`` is, for some columns, the direction of some labels, by number.
@@ -118,12 +118,12 @@ class Wishes(NamedTuple):
     monotone: Mapping[Hashable, Mapping[int, str]] = {}
 
 
-def checked(asked: Asked, table: Table, labels: list[Any]) -> Wishes:
+def checked(asked: ConstraintParameters, table: Table, labels: list[Any]) -> CheckedConstraints:
     """Refuse what does not go with the table and its labels; the error names it."""
     names = {name: _known_names(name, getattr(asked, name), table) for name in ("forbidden", "required", "monotone")}
     given = [_known_rule(rule, table, labels) for rule in asked.given_rules or ()]
     monotone = {name: _ways(name, asked.monotone[name], table, labels) for name in names["monotone"]}
-    return Wishes(tuple(given), frozenset(names["forbidden"]), names["required"], monotone)
+    return CheckedConstraints(tuple(given), frozenset(names["forbidden"]), names["required"], monotone)
 
 
 def _known_names(argument: str, value: Collection[Hashable] | None, table: Table) -> tuple[Hashable, ...]:
@@ -173,7 +173,9 @@ def _ways(name: Hashable, ways: str | Mapping[Any, str], table: Table, labels: l
     return {0: _OPPOSITE[ways], 1: ways} if len(labels) == 2 else {}
 
 
-def steering_of(wishes: Wishes, encoder: Encoder, backend: Backend, labels: Sequence[Any]) -> Steering:
+def item_constraints(
+    constraints: CheckedConstraints, encoder: Encoder, backend: Backend, labels: Sequence[Any]
+) -> Constraints:
     """Say in items what was asked."""
     number_of = {
         condition.column: int(column)
@@ -181,18 +183,18 @@ def steering_of(wishes: Wishes, encoder: Encoder, backend: Backend, labels: Sequ
     }
     banned = np.zeros((len(labels), len(encoder.conditions)), np.bool_)
     for item, condition in enumerate(encoder.conditions):
-        for label, way in wishes.monotone.get(condition.column, {}).items():
+        for label, way in constraints.monotone.get(condition.column, {}).items():
             banned[label, item] = _has_bound(condition, _LEFT_OUT[way])
-    mute = [name for name in wishes.required if name not in number_of]
+    mute = [name for name in constraints.required if name not in number_of]
     if mute:
         warn(f"required names {_listed(mute)}, of which no condition tells records apart; no rule can be learnt")
         banned[:] = True
-    required = tuple(number_of[name] for name in wishes.required if name in number_of)
+    required = tuple(number_of[name] for name in constraints.required if name in number_of)
     given = tuple(
-        Given(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
-        for number, rule in enumerate(wishes.given)
+        GivenRule(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
+        for number, rule in enumerate(constraints.given)
     )
-    return Steering(given, encoder.columns, required, _unless_empty(banned))
+    return Constraints(given, encoder.columns, required, _unless_empty(banned))
 
 
 def _has_bound(condition: Condition, side: str) -> bool:

@@ -1,7 +1,7 @@
 """What was asked of the rules, in items: which stand already, and what learnt ones may and must speak of.
 
 The words of a person become this once, in :mod:`~diverse_rule_sets.learn._constraint_input`; samplers, searches and
-backups ask it.
+fallbacks ask it.
 A condition of the wrong direction is a matter of single items: of a rule that may only speak of large values
 every item with an upper bound is banned, and so no two items can close an interval.
 """
@@ -18,7 +18,7 @@ from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets.data._backend import Body, Cover
 
 
-class Given(NamedTuple):
+class GivenRule(NamedTuple):
     """A rule that stands before the search begins."""
 
     label: int
@@ -27,7 +27,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Steering:
+class Constraints:
     """What was asked of the rules; by default nothing.
 
     Parameters
@@ -38,13 +38,13 @@ class Steering:
     banned : array (n_classes, n_items), the items that no rule of a label may have; None: any may
     """
 
-    given: tuple[Given, ...] = ()
+    given: tuple[GivenRule, ...] = ()
     columns: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     required: tuple[int, ...] = ()
     banned: Flags | None = None
 
     @property
-    def is_free(self) -> bool:
+    def is_empty(self) -> bool:
         """Tell whether learnt rules may speak of whatever they like."""
         return not self.required and self.banned is None
 
@@ -103,4 +103,4 @@ class Steering:
         return tuple(sorted(kept))
 
 
-FREE = Steering()
+UNCONSTRAINED = Constraints()

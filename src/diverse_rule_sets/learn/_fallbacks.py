@@ -1,9 +1,10 @@
-"""Answers for records that no rule covers: the rules themselves, less a condition or more, in order.
+"""Fallback rules for records that no rule covers: the rules without one or more of their conditions, in order.
 
-A record that meets all but one condition of a rule is likely to be of its kind. Every rule is shortened in every way
-(long ones in all ways that drop few conditions); the shortened rules are put in order, those closest to a rule and
-the surest of them first, and asked in that order. Then they are thinned out: one by one the backup is dropped that the
-uncovered training records miss least, until each one left earns its place and they are few enough.
+A record that meets all but one condition of a rule is likely to be similar to the records of the rule. Every rule is
+shortened in every way (long ones in all ways that drop few conditions). The shortened rules are ordered: those with the
+fewest conditions dropped first, then those with the highest share of one class. Then they are pruned: one by one, the
+fallback rule is dropped whose removal raises the log loss of the uncovered training records least, until each one left
+lowers it enough and they are few enough.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.learn._constraints import FREE, Steering
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._measures import Measures
 
 Floats = NDArray[np.float64]
 # Shortened rules to thin out, and uncovered records to ask, at most: beyond that more change nothing.
@@ -28,11 +29,11 @@ _MAX_OFFERS = 400
 _MAX_RECORDS = 5000
 # A long rule is shortened no further than where there are more ways to do it than this.
 _MAX_WAYS = 100
-# Weighted log loss (nats, over all uncovered records) that a backup must save.
+# Weighted log loss (nats, over all uncovered records) that a fallback must save.
 _MIN_SAVED = 0.1
 
 
-class Backup(NamedTuple):
+class Fallback(NamedTuple):
     """A shortened rule, with the classes of the training records that it is the first to answer for."""
 
     body: Body
@@ -40,51 +41,51 @@ class Backup(NamedTuple):
     class_counts: Integers
 
 
-def find_backups(
+def find_fallbacks(
     backend: Backend,
     columns: Integers,
-    scale: Scale,
+    measures: Measures,
     bodies: list[Body],
     covered: Cover,
     limits: Limits,
-    max_backups: int,
-    steering: Steering = FREE,
-) -> list[Backup]:
-    """Return the backups of some rules, in the order in which they are to be asked.
+    max_fallbacks: int,
+    constraints: Constraints = UNCONSTRAINED,
+) -> list[Fallback]:
+    """Return the fallbacks of some rules, in the order in which they are to be asked.
 
     Parameters
     ----------
     backend : the data
     columns : array (n_items,), the column of each item
-    scale : how counts become shares
+    measures : how counts become shares
     bodies : the rules
     covered : what they cover
-    limits : a backup answers for at least as many training records as a rule must cover
-    max_backups : the most to return
-    steering : what was asked of rules, and so of backups
+    limits : a fallback answers for at least as many training records as a rule must cover
+    max_fallbacks : the most to return
+    constraints : what was asked of rules, and so of fallbacks
     """
     uncovered = backend.difference(backend.everything, covered)
     left = backend.class_counts(uncovered)
-    if max_backups == 0 or not left.any():
+    if max_fallbacks == 0 or not left.any():
         return []
-    offers = _shortened(bodies, columns, steering.required)
+    offers = _shortened(bodies, columns, constraints.required)
     if not offers:
         return []
     found = list(offers)
     class_counts = backend.class_counts_of(Lists.of(found), uncovered)
-    shares = scale.shares(class_counts)
+    shares = measures.shares(class_counts)
     reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
-    if not steering.is_free:
+    if not constraints.is_empty:
         labels = shares.argmax(axis=1).tolist()
-        reached = np.array([j for j in reached.tolist() if steering.allows(found[j], labels[j])], np.int64)
+        reached = np.array([j for j in reached.tolist() if constraints.allows(found[j], labels[j])], np.int64)
     dropped = np.array([offers[body] for body in found])
     order = reached[np.lexsort((reached, -shares[reached].max(axis=1), dropped[reached]))][:_MAX_OFFERS]
-    rest = scale.shares(left)
+    rest = measures.shares(left)
     kept = order[
-        _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
+        _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, measures, uncovered, max_fallbacks)
     ]
     bodies = [found[j] for j in kept.tolist()]
-    return list(_answering(backend, scale, bodies, uncovered, limits.min_support, steering))
+    return list(_answering(backend, measures, bodies, uncovered, limits.min_support, constraints))
 
 
 def _shortened(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
@@ -112,9 +113,9 @@ def _thinned(
     bodies: list[Body],
     shares: Floats,
     rest: Floats,
-    scale: Scale,
+    measures: Measures,
     uncovered: Cover,
-    max_backups: int,
+    max_fallbacks: int,
 ) -> Integers:
     """Return which of the ordered bodies to keep, ascending."""
     n_records = int(backend.class_counts(uncovered).sum())
@@ -124,7 +125,7 @@ def _thinned(
     holds[:-1] = backend.contain_all(Lists.of(bodies), uncovered, records)
     labels = backend.classes_at(uncovered, records)
     with np.errstate(divide="ignore"):
-        losses = -np.log(np.maximum(np.vstack([shares, rest]), 1e-12))[:, labels] * (scale.weights[labels] * scaled)
+        losses = -np.log(np.maximum(np.vstack([shares, rest]), 1e-12))[:, labels] * (measures.weights[labels] * scaled)
     alive = np.ones(len(bodies) + 1, np.bool_)
     first, following = _first_two(holds)
     while alive[:-1].any():
@@ -134,7 +135,7 @@ def _thinned(
         missed = np.bincount(first[answered], extra, minlength=len(bodies))
         missed[~alive[:-1]] = np.inf
         least = int(np.argmin(missed))
-        if missed[least] > _MIN_SAVED and np.count_nonzero(alive[:-1]) <= max_backups:
+        if missed[least] > _MIN_SAVED and np.count_nonzero(alive[:-1]) <= max_fallbacks:
             break
         alive[least] = False
         holds[least] = False
@@ -144,8 +145,13 @@ def _thinned(
 
 
 def _answering(
-    backend: Backend, scale: Scale, bodies: list[Body], uncovered: Cover, min_support: int, steering: Steering
-) -> Iterator[Backup]:
+    backend: Backend,
+    measures: Measures,
+    bodies: list[Body],
+    uncovered: Cover,
+    min_support: int,
+    constraints: Constraints,
+) -> Iterator[Fallback]:
     """Give each body the classes of the records that reach it and that it covers.
 
     Left out are those of too few records, and those of whose label nobody may say so.
@@ -153,9 +159,9 @@ def _answering(
     for body in bodies:
         cover = backend.cover(body)
         class_counts = backend.class_counts(backend.intersection(cover, uncovered))
-        label = int(np.argmax(scale.shares(class_counts)))
-        if class_counts.sum() >= min_support and steering.allows(body, label):
-            yield Backup(body, label, class_counts)
+        label = int(np.argmax(measures.shares(class_counts)))
+        if class_counts.sum() >= min_support and constraints.allows(body, label):
+            yield Fallback(body, label, class_counts)
             uncovered = backend.difference(uncovered, cover)
 
 

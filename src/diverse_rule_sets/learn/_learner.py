@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.learn._constraints import Steering
-from diverse_rule_sets.learn._fallbacks import Backup, find_backups
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Found, Report, Settings, search
-from diverse_rule_sets.learn._search import finished, first_pass
-from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
+from diverse_rule_sets.learn._constraints import Constraints
+from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import FoundRules, Report, SearchSettings, search
+from diverse_rule_sets.learn._search import finish, first_pass
+from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 
 # Items that a drawn body is expected to hold, where the odds are not given.
 _DRAWN_ITEMS = 2.0
@@ -35,17 +35,17 @@ class Plan:
     measure : the law of drawn bodies, ``"pairs"`` or ``"triples"``
     length_odds : odds of each item of a record to enter a drawn body; None for bodies of about two items
     smoothing : records of the whole table that are mixed into the class shares of a rule
-    min_evidence, condition_price, split, max_backups : of the default search alone
+    min_evidence, condition_price, split, max_fallbacks : of the default search alone
     """
 
-    settings: Settings
+    settings: SearchSettings
     measure: str
     length_odds: float | None
     smoothing: float
     min_evidence: float = 0.0
     condition_price: float = 0.0
     split: bool = False
-    max_backups: int = 0
+    max_fallbacks: int = 0
 
     def limited(self, max_rules: int) -> Plan:
         """Return the same plan for another number of rules."""
@@ -58,15 +58,15 @@ class Data(NamedTuple):
 
     encoder: Encoder
     backend: Backend
-    scale: Scale
-    steering: Steering
+    measures: Measures
+    constraints: Constraints
 
 
 class Learnt(NamedTuple):
-    """The rules and backups, by items."""
+    """The rules and fallbacks, by items."""
 
-    found: Found
-    backups: list[Backup]
+    found: FoundRules
+    fallbacks: list[Fallback]
 
 
 # Learns rule sets for several values of ``max_rules`` in one search. Each is the one that a search for that value alone
@@ -77,12 +77,14 @@ Learner = Callable[[Data, Plan, Sequence[int], np.random.Generator, Report], lis
 def learn(data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, report: Report) -> list[Learnt]:
     """Learn by the default search: drawn bodies are improved, chosen, and split; then fallback rules are made."""
     limits = plan.limited(max(max_rules)).settings.limits
-    refiner = Refiner(data.backend, data.encoder.columns, data.scale, limits, plan.min_evidence, data.steering)
-    trace = first_pass(data.backend, _sampler(data, plan), refiner, plan.settings, rng, report)
+    local_search = LocalSearch(
+        data.backend, data.encoder.columns, data.measures, limits, plan.min_evidence, data.constraints
+    )
+    trace = first_pass(data.backend, _sampler(data, plan), local_search, plan.settings, rng, report)
     opposites = data.encoder.opposites if plan.split else None
     plans = [plan.limited(wanted) for wanted in max_rules]
-    sets = [finished(data.backend, refiner, trace, one.settings, opposites, report) for one in plans]
-    return [Learnt(found, backups_of(data, plan, found)) for found in sets]
+    sets = [finish(data.backend, local_search, trace, one.settings, opposites, report) for one in plans]
+    return [Learnt(found, fallbacks_of(data, plan, found)) for found in sets]
 
 
 def learn_as_in_paper(
@@ -93,18 +95,18 @@ def learn_as_in_paper(
     sources = [*(copy.deepcopy(rng) for _ in plans[1:]), rng]
     sampler, columns = _sampler(data, plan), data.encoder.columns
     sets = [
-        search(data.backend, sampler, columns, one.settings, source, report, data.steering)
+        search(data.backend, sampler, columns, one.settings, source, report, data.constraints)
         for one, source in zip(plans, sources, strict=True)
     ]
-    return [Learnt(found, backups_of(data, plan, found)) for found in sets]
+    return [Learnt(found, fallbacks_of(data, plan, found)) for found in sets]
 
 
 def _sampler(data: Data, plan: Plan) -> RejectionSampler:
     """Return what draws bodies, within the constraints."""
     odds = _odds(plan.length_odds, data.backend)
-    if data.steering.is_free:
+    if data.constraints.is_empty:
         return RejectionSampler(data.backend, plan.measure, odds)
-    return SteeredSampler(data.backend, plan.measure, odds, data.steering)
+    return ConstrainedSampler(data.backend, plan.measure, odds, data.constraints)
 
 
 def _odds(length_odds: float | None, backend: Backend) -> float:
@@ -117,16 +119,16 @@ def _odds(length_odds: float | None, backend: Backend) -> float:
     return min(1.0, _DRAWN_ITEMS / max(float(held / backend.n_records), 1.0))
 
 
-def backups_of(data: Data, plan: Plan, found: Found) -> list[Backup]:
-    """Find the backups of the rules that were learnt, for records that neither they nor given ones cover."""
+def fallbacks_of(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]:
+    """Find the fallbacks of the rules that were learnt, for records that neither they nor given ones cover."""
     bodies, limits = [step.body for step in found.learnt], plan.settings.limits
-    columns, most = data.encoder.columns, plan.max_backups
-    return find_backups(data.backend, columns, data.scale, bodies, found.covered, limits, most, data.steering)
+    columns, most = data.encoder.columns, plan.max_fallbacks
+    return find_fallbacks(data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints)
 
 
-def own_recall(data: Data, found: Found) -> NDArray[np.float64]:
+def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
     """Share of each class that rules of its own label cover."""
-    backend, given = data.backend, [rule.cover for rule in data.steering.given]
+    backend, given = data.backend, [rule.cover for rule in data.constraints.given]
     covers = given + [backend.cover(step.body) for step in found.learnt]
     own = np.zeros(backend.n_classes)
     for label in range(backend.n_classes):

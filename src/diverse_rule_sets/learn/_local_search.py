@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.learn._constraints import FREE, Steering
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._measures import Measures
 
 _MAX_MOVES = 40
 # Counts that are asked for at a time.
@@ -54,7 +54,7 @@ class _Judged(NamedTuple):
 
 
 @dataclass
-class _Climber:
+class _Climb:
     """Where a climb has come to."""
 
     body: Body
@@ -68,40 +68,40 @@ class _Around(NamedTuple):
     longer: Candidate | None
 
 
-class Refiner:
+class LocalSearch:
     """Climbs from a body to a better one.
 
     Parameters
     ----------
     backend : the data
     columns : array (n_items,), the column of each item
-    scale : what a rule is worth
+    measures : what a rule is worth
     limits : what no rule may exceed
     min_evidence : how much evidence a rule needs, as a multiple of what a search of this size needs (see
         :meth:`needed`)
-    steering : what was asked of the rules
+    constraints : what was asked of the rules
     """
 
     def __init__(
         self,
         backend: Backend,
         columns: Integers,
-        scale: Scale,
+        measures: Measures,
         limits: Limits,
         min_evidence: float,
-        steering: Steering = FREE,
+        constraints: Constraints = UNCONSTRAINED,
     ) -> None:
         self._backend = backend
         self.columns = columns
         self._n_columns = int(columns.max(initial=-1)) + 1
-        self.scale = scale
+        self.measures = measures
         self.limits = limits
-        self.steering = steering
+        self.constraints = constraints
         self._min_evidence = min_evidence
         self._covered = backend.nothing
         self._known: dict[Body, _Around] = {}
 
-    def turn_to(self, covered: Cover) -> None:
+    def set_covered(self, covered: Cover) -> None:
         """Tell which records the rules chosen so far cover."""
         self._covered = covered
         self._known.clear()
@@ -123,18 +123,18 @@ class Refiner:
         """Leave out items without which the body covers the same records and may be, the earlier ones first."""
         for item in body:
             rest = tuple(other for other in body if other != item)
-            if rest and self.steering.complete(rest):
+            if rest and self.constraints.complete(rest):
                 # The shorter body covers all that the longer one does, so that sizes tell whether it covers more.
                 sizes = self._backend.class_counts_of(Lists.of([body, rest])).sum(axis=1)
                 body = rest if sizes[0] == sizes[1] else body
         return body
 
-    def climb(self, starts: Iterable[Body]) -> list[Candidate]:
+    def improve(self, starts: Iterable[Body]) -> list[Candidate]:
         """Improve each body until no move does; returns where the climbs end, without those that met no rule.
 
         All climbs go on side by side, so that their questions to the data are asked together.
         """
-        climbers = [_Climber(body, None) for body in dict.fromkeys(tuple(sorted(set(start))) for start in starts)]
+        climbers = [_Climb(body, None) for body in dict.fromkeys(tuple(sorted(set(start))) for start in starts)]
         self._look_at(climber.body for climber in climbers)
         for climber in climbers:
             climber.current = self._known[climber.body].itself
@@ -145,7 +145,7 @@ class Refiner:
                 break
         return [climber.current for climber in climbers if climber.current is not None]
 
-    def _move(self, climbers: list[_Climber]) -> list[_Climber]:
+    def _move(self, climbers: list[_Climb]) -> list[_Climb]:
         """Let each climber make its best move; returns those that made one."""
         self._look_at(climber.body for climber in climbers)
         stuck = [one for one in climbers if not _better(self._known[one.body].longer, one.current)]
@@ -190,8 +190,8 @@ class Refiner:
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last one is the body itself
         counts = self._backend.extended(bodies, self._covered)
         judged = self._judged(counts, lengths)
-        if not self.steering.is_free:
-            judged.scores[~self.steering.allowed_around(bodies, used, judged.labels)] = -1.0
+        if not self.constraints.is_empty:
+            judged.scores[~self.constraints.allowed_around(bodies, used, judged.labels)] = -1.0
         itself = judged.scores[:, -1].copy()
         itself[~self._enough_evidence(counts[:-1, :, -1].T, lengths[:, -1])] = -1.0
         judged.scores[:, -1] = -1.0
@@ -219,10 +219,10 @@ class Refiner:
         sizes = flat[:-1].sum(axis=0)
         kept = np.flatnonzero(self.limits.allow(lengths.reshape(-1), sizes, flat[-1]))
         class_counts = flat[:-1, kept].T
-        quality, labels = self.scale.quality(class_counts, lengths.reshape(-1)[kept])
+        quality, labels = self.measures.quality(class_counts, lengths.reshape(-1)[kept])
         # On covered ground a rule is worth nothing new.
         scores = quality * (1.0 - flat[-1, kept] / np.maximum(sizes[kept], 1))
-        scores[self.scale.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
+        scores[self.measures.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
         judged = _Judged(counts, *(np.full(lengths.shape, fill) for fill in (-1, 0.0, -1.0)))
         for whole, part in ((judged.labels, labels), (judged.qualities, quality), (judged.scores, scores)):
             whole.reshape(-1)[kept] = part
@@ -253,7 +253,7 @@ class Refiner:
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
         needed = self.needed(n_conditions, self._backend.n_classes - 1, self._backend.n_records)
-        return np.asarray(self.scale.evidence(class_counts) >= needed)
+        return np.asarray(self.measures.evidence(class_counts) >= needed)
 
 
 def _shorter(body: Body) -> list[Body]:

@@ -44,7 +44,7 @@ def jaccard_distance(shared: Integers, size_a: Integers, size_b: Integers) -> Fl
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class Measures:
     """The measures of the refined search, for given classes.
 
     Parameters

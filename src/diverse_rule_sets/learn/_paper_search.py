@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
-from diverse_rule_sets.learn._constraints import FREE, Given, Steering
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
 from diverse_rule_sets.learn.samplers import RejectionSampler
@@ -35,7 +35,7 @@ LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchSettings:
     """What steers the search; the words are those of the classifier's parameters."""
 
     n_candidates: int
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 @dataclass
-class Found:
+class FoundRules:
     """The rules that were found, in the order in which they were chosen; the first ``n_given`` stood before."""
 
     steps: list[Step]
@@ -79,38 +79,38 @@ def search(
     backend: Backend,
     sampler: RejectionSampler,
     columns: Integers,
-    settings: Settings,
+    settings: SearchSettings,
     rng: np.random.Generator,
     report: Report,
-    steering: Steering = FREE,
-) -> Found:
+    constraints: Constraints = UNCONSTRAINED,
+) -> FoundRules:
     """Find a diverse set of rules.
 
     Parameters
     ----------
     backend, sampler : the data, and who draws candidates from it
     columns : array (n_items,), the column of each item
-    settings : see :class:`Settings`
+    settings : see :class:`SearchSettings`
     rng : the one source of chance
     report : called after each chosen rule with the name of the pass, the number of rules and what they cover
-    steering : what was asked of the rules; the sampler keeps to what it says of items
+    constraints : what was asked of the rules; the sampler keeps to what it says of items
     """
     lambda_ = _lambda(backend, sampler, settings, rng)
     chosen = Chosen(backend)
-    chosen.stand(steering.given, partial(_worth_of_given, backend.class_totals))
+    chosen.add_given(constraints.given, partial(_worth_of_given, backend.class_totals))
     first, pool = _first_pass(backend, sampler, columns, settings, lambda_, chosen, rng, report)
     if settings.second_pass and first.learnt:
-        again = second_pass(backend, pool, lambda_, len(first.learnt), settings.limits, report, chosen.begun())
+        again = second_pass(backend, pool, lambda_, len(first.learnt), settings.limits, report, chosen.only_given())
         return better_of(first, again)
     return first
 
 
-def _worth_of_given(class_totals: Integers, class_counts: Integers, rule: Given) -> float:
+def _worth_of_given(class_totals: Integers, class_counts: Integers, rule: GivenRule) -> float:
     """Return the quality of a rule that stands before the search."""
     return float(quality(class_counts[None], np.array([rule.label]), class_totals)[0])
 
 
-def better_of(first: Found, second: Found) -> Found:
+def better_of(first: FoundRules, second: FoundRules) -> FoundRules:
     """Return the set with the higher objective; the first unless the second is better by more than rounding."""
     return second if second.objective > first.objective * (1 + 1e-12) else first
 
@@ -152,14 +152,14 @@ class Chosen:
         self.n_given = 0
         self.covered = backend.nothing
 
-    def stand(self, given: Sequence[Given], worth: Callable[[Integers, Given], float]) -> None:
+    def add_given(self, given: Sequence[GivenRule], worth: Callable[[Integers, GivenRule], float]) -> None:
         """Begin with rules that stand before the search; ``worth`` is given the class counts of each."""
         for rule in given:
             quality_ = worth(self._backend.class_counts(rule.cover), rule)
             self.add(self._step((), rule.label, rule.cover, quality_, self.distance_to(rule.cover)), rule.cover)
         self.n_given = len(given)
 
-    def begun(self) -> Chosen:
+    def only_given(self) -> Chosen:
         """Return the given rules alone, to choose others once more."""
         again = Chosen(self._backend)
         for step, cover in zip(self.steps[: self.n_given], self._covers, strict=False):
@@ -214,7 +214,7 @@ class Chosen:
         self._sizes.append(int(step.class_counts.sum()))
         self.covered = self._backend.union(self.covered, cover)
 
-    def found(self, lambda_: float, pass_: int, n_rules: int | None = None) -> Found:
+    def found(self, lambda_: float, pass_: int, n_rules: int | None = None) -> FoundRules:
         """Return the chosen rules, or the first so many of them, as what a pass found."""
         steps = self.steps[:n_rules]
         covered = self._backend.nothing
@@ -222,10 +222,10 @@ class Chosen:
             covered = self._backend.union(covered, cover)
         qualities = np.array([step.quality for step in steps])
         gains = np.array([step.distance_gain for step in steps])
-        return Found(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered, self.n_given)
+        return FoundRules(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered, self.n_given)
 
 
-def _lambda(backend: Backend, sampler: RejectionSampler, settings: Settings, rng: np.random.Generator) -> float:
+def _lambda(backend: Backend, sampler: RejectionSampler, settings: SearchSettings, rng: np.random.Generator) -> float:
     """Weight of the distances: a number as given, or taken from rules sampled from the whole data."""
     if not isinstance(settings.diversity, str):
         return float(settings.diversity)
@@ -243,12 +243,12 @@ def _first_pass(
     backend: Backend,
     sampler: RejectionSampler,
     columns: Integers,
-    settings: Settings,
+    settings: SearchSettings,
     lambda_: float,
     chosen: Chosen,
     rng: np.random.Generator,
     report: Report,
-) -> tuple[Found, Candidates]:
+) -> tuple[FoundRules, Candidates]:
     """Sample candidates for every class and add the best to those chosen, until no class gains enough."""
     pool = Candidates()
     rotation = list(range(backend.n_classes))
@@ -308,7 +308,7 @@ def second_pass(
     limits: Limits,
     report: Report,
     chosen: Chosen,
-) -> Found:
+) -> FoundRules:
     """Add up to k rules by the greedy among all candidates seen, without exceeding the overlap allowed."""
     bodies, labels = Lists.joined(pool.bodies), np.concatenate(pool.labels)
     pool.bodies.clear()  # millions where there are many classes: not to be held twice

@@ -2,8 +2,7 @@
 
 Every round draws a few short bodies on new ground and improves each as far as the limits allow. The greedy adds the
 best of all candidates seen so far. A second greedy over all of them follows, as in the paper's search, and
-then rules whose records fall apart into classes are split in two. A split never lowers the objective: the two
-parts are disjoint, so the sum of distances grows, and it is made only if the parts are worth at least the whole.
+then rules whose records mix classes are split in two.
 """
 
 from __future__ import annotations
@@ -17,19 +16,20 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
-from diverse_rule_sets.learn._constraints import Given
-from diverse_rule_sets.learn._local_search import Candidate, Refiner
+from diverse_rule_sets.learn._constraints import GivenRule
+from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._paper_search import (
     LAMBDA_MODES,
     Candidates,
     Chosen,
-    Found,
+    FoundRules,
     Report,
-    Settings,
+    SearchSettings,
     better_of,
     second_pass,
 )
+from diverse_rule_sets.learn._splitting import split
 from diverse_rule_sets.learn.samplers import RejectionSampler
 
 # The best candidates of earlier rounds from which each round climbs again.
@@ -52,8 +52,8 @@ class Trace(NamedTuple):
 def first_pass(
     backend: Backend,
     sampler: RejectionSampler,
-    refiner: Refiner,
-    settings: Settings,
+    local_search: LocalSearch,
+    settings: SearchSettings,
     rng: np.random.Generator,
     report: Report,
 ) -> Trace:
@@ -62,27 +62,27 @@ def first_pass(
     Parameters
     ----------
     backend, sampler : the data, and who draws bodies from it
-    refiner : who improves them
-    settings : see :class:`diverse_rule_sets.learn._paper_search.Settings`
+    local_search : who improves them
+    settings : see :class:`diverse_rule_sets.learn._paper_search.SearchSettings`
     rng : the one source of chance
     report : called after each chosen rule with the name of the pass, the number of rules and what they cover
     """
-    given = refiner.steering.given
+    given = local_search.constraints.given
     chosen = Chosen(backend)
-    chosen.stand(given, partial(_worth_of_given, refiner))
+    chosen.add_given(given, partial(_worth_of_given, local_search))
     pool = _Pool(backend, chosen)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     n_failed = 0
-    while len(chosen.steps) < refiner.limits.max_rules and n_failed < _PATIENCE:
-        refiner.turn_to(chosen.covered)
-        starts: list[Body] = [(), *pool.best_bodies(refiner, _N_OLD_STARTS)]
+    while len(chosen.steps) < local_search.limits.max_rules and n_failed < _PATIENCE:
+        local_search.set_covered(chosen.covered)
+        starts: list[Body] = [(), *pool.best_bodies(local_search, _N_OLD_STARTS)]
         starts += _drawn(
-            sampler, refiner, backend.n_classes, settings.n_candidates * (1 + n_failed), chosen.covered, rng
+            sampler, local_search, backend.n_classes, settings.n_candidates * (1 + n_failed), chosen.covered, rng
         )
-        pool.add(refiner.climb(starts))
+        pool.add(local_search.improve(starts))
         if len(chosen.steps) == len(given):
             trace = trace._replace(lambda_=_lambda(settings.diversity, pool))
-        if _choose(pool, chosen, trace.lambda_, refiner):
+        if _choose(pool, chosen, trace.lambda_, local_search):
             n_failed = 0
             trace.n_seen.append(len(pool.candidates))
             report("first pass", len(chosen.steps), chosen.covered)
@@ -91,19 +91,19 @@ def first_pass(
     return trace
 
 
-def finished(
+def finish(
     backend: Backend,
-    refiner: Refiner,
+    local_search: LocalSearch,
     trace: Trace,
-    settings: Settings,
+    settings: SearchSettings,
     opposites: Integers | None,
     report: Report,
-) -> Found:
+) -> FoundRules:
     """Choose once more among all candidates seen, keep the better set, and split its rules.
 
     Parameters
     ----------
-    backend, refiner : the data, and the limits and measures
+    backend, local_search : the data, and the limits and measures
     trace : a first pass
     settings : its limits say how many rules are wanted; fewer than in the trace are its first ones
     opposites : array (n_items,), the item that holds for the other records, or -1; None: do not split
@@ -116,21 +116,26 @@ def finished(
         # Where the rules ran out, the candidates of the last rounds were seen as well.
         n_seen = trace.n_seen[wanted - 1] if wanted <= len(trace.n_seen) else len(trace.pool.candidates)
         pool = trace.pool.as_candidates(n_seen)
-        begun = trace.chosen.begun()
-        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, report, begun)
+        only_given = trace.chosen.only_given()
+        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, report, only_given)
         found = better_of(first, second)
     if opposites is None:
         return found
-    return split(backend, refiner, opposites, found, wanted, report, trace.chosen.begun())
+    return split(backend, local_search, opposites, found, wanted, report, trace.chosen.only_given())
 
 
-def _worth_of_given(refiner: Refiner, class_counts: Integers, rule: Given) -> float:
+def _worth_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:
     """Return the quality of a rule that stands before the search, for its own label."""
-    return float(refiner.scale.quality(class_counts, rule.n_conditions, np.array(rule.label))[0])
+    return float(local_search.measures.quality(class_counts, rule.n_conditions, np.array(rule.label))[0])
 
 
 def _drawn(
-    sampler: RejectionSampler, refiner: Refiner, n_classes: int, n: int, covered: Cover, rng: np.random.Generator
+    sampler: RejectionSampler,
+    local_search: LocalSearch,
+    n_classes: int,
+    n: int,
+    covered: Cover,
+    rng: np.random.Generator,
 ) -> list[Body]:
     """Draw about n bodies on new ground: as many for every class, or one for each of n classes."""
     each = max(1, round(n / n_classes))
@@ -138,9 +143,9 @@ def _drawn(
     if n < n_classes:
         labels = sorted(rng.choice(n_classes, n, replace=False).tolist())
     drawn = [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
-    if refiner.steering.required:
-        most = refiner.limits.max_conditions
-        return [refiner.steering.start(body, _MAX_START, most, rng) for body in drawn]
+    if local_search.constraints.required:
+        most = local_search.limits.max_conditions
+        return [local_search.constraints.start(body, _MAX_START, most, rng) for body in drawn]
     # From a long body the way is long, and leads nowhere that a part of it does not lead.
     return [
         body if len(body) <= _MAX_START else tuple(rng.choice(body, _MAX_START, replace=False).tolist())
@@ -156,12 +161,12 @@ def _lambda(diversity: str | float, pool: _Pool) -> float:
     return LAMBDA_MODES[diversity](qualities) if qualities.size else 0.0
 
 
-def _choose(pool: _Pool, chosen: Chosen, lambda_: float, refiner: Refiner) -> bool:
+def _choose(pool: _Pool, chosen: Chosen, lambda_: float, local_search: LocalSearch) -> bool:
     """Add the best candidate that keeps within the limits; False if there is none."""
-    for j in pool.order(lambda_, refiner):
+    for j in pool.order(lambda_, local_search):
         found = pool.candidates[j]
         step, cover = chosen.step(found.body, found.label, found.quality, float(pool.distances[j]))
-        if step.recall_gain > refiner.limits.min_recall_gain:
+        if step.recall_gain > local_search.limits.min_recall_gain:
             chosen.add(step, cover)
             pool.mark(j, cover, chosen.covered)
             return True
@@ -211,22 +216,22 @@ class _Pool:
         self.distances += jaccard_distance(counts[:, 0], self._sizes, self._sizes[j : j + 1])
         self._shared = counts[:, 1]
 
-    def _open(self, refiner: Refiner) -> Integers:
+    def _open(self, local_search: LocalSearch) -> Integers:
         """Return the candidates that may still be chosen."""
-        allowed = refiner.limits.allow_overlap(self._sizes, self._shared)
+        allowed = local_search.limits.allow_overlap(self._sizes, self._shared)
         allowed[list(self._taken)] = False
         return np.flatnonzero(allowed)
 
-    def order(self, lambda_: float, refiner: Refiner) -> list[int]:
+    def order(self, lambda_: float, local_search: LocalSearch) -> list[int]:
         """Return the candidates that may be chosen, in the order of the greedy."""
-        some = self._open(refiner)
+        some = self._open(local_search)
         qualities = np.array([self.candidates[j].quality for j in some.tolist()])
         scores = 0.5 * qualities + lambda_ * self.distances[some]
         return some[np.argsort(-scores, kind="stable")].tolist()
 
-    def best_bodies(self, refiner: Refiner, n: int) -> list[Body]:
+    def best_bodies(self, local_search: LocalSearch, n: int) -> list[Body]:
         """Return the bodies that are worth most of those that may still be chosen."""
-        some = self._open(refiner)
+        some = self._open(local_search)
         qualities = np.array([self.candidates[j].quality for j in some.tolist()])
         return [self.candidates[j].body for j in some[np.argsort(-qualities, kind="stable")][:n].tolist()]
 
@@ -239,95 +244,3 @@ class _Pool:
             qualities = np.array([candidate.quality for candidate in own])
             pool.add(Lists.of([candidate.body for candidate in own]), label, sizes, qualities)
         return pool
-
-
-class _Split(NamedTuple):
-    """A rule in two parts, and the likelihood gained."""
-
-    gain: float
-    parts: tuple[Body, Body]
-    fingerprints: frozenset[int]
-
-
-def split(
-    backend: Backend,
-    refiner: Refiner,
-    opposites: Integers,
-    found: Found,
-    max_rules: int,
-    report: Report,
-    begun: Chosen,
-) -> Found:
-    """Split rules in two while the evidence asks for it, the largest gain first.
-
-    Parameters
-    ----------
-    backend, refiner : the data, and the limits and measures
-    opposites : array (n_items,), the item that holds for the other records, or -1
-    found : the rules; they come back in their order, the two parts of a rule where it was
-    max_rules : the most rules
-    report : as for :func:`first_pass`
-    begun : the given rules, which stay as they are
-    """
-    bodies = [step.body for step in found.learnt]
-    known: dict[tuple[Body, int], _Split | None] = {}
-    while begun.n_given + len(bodies) < max_rules:
-        before = begun.covered
-        covers = [backend.cover(body) for body in bodies]
-        there = {backend.fingerprint(cover) for cover in [*begun.covers, *covers]}
-        options: list[tuple[float, int, _Split]] = []
-        for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
-            key = (body, backend.fingerprint(backend.intersection(before, cover)))
-            if key not in known:
-                known[key] = _best_split(backend, refiner, opposites, body, before)
-            option = known[key]
-            if option is not None and not there & option.fingerprints:  # no rule twice
-                options.append((option.gain, -j, option))
-            before = backend.union(before, cover)
-        if not options:
-            break
-        _, j, option = max(options, key=lambda one: one[:2])
-        bodies[-j : -j + 1] = option.parts
-        report("splitting", begun.n_given + len(bodies), before)
-    if len(bodies) == len(found.learnt):
-        return found
-    return _rebuilt(backend, refiner, bodies, found, begun)
-
-
-def _best_split(backend: Backend, refiner: Refiner, opposites: Integers, body: Body, before: Cover) -> _Split | None:
-    """Return the split of a rule that gains most, if the evidence and the limits allow one."""
-    counts = backend.extended([body], before)[:, 0].T
-    whole = counts[-1, :-1]
-    items = np.flatnonzero(opposites >= 0)
-    one, other = counts[items], counts[opposites[items]]
-    scale, limits = refiner.scale, refiner.limits
-    evidence = scale.log_likelihood(one[:, :-1]) + scale.log_likelihood(other[:, :-1]) - scale.log_likelihood(whole)
-    allowed = evidence >= refiner.needed(1, int((whole > 0).sum()), int(whole.sum()))
-    n_now = refiner.n_conditions(body)
-    lengths = n_now + ~np.isin(refiner.columns[items], refiner.columns[list(body)])
-    worth = -scale.quality(whole, n_now)[0] * np.ones(items.size)
-    for part, added in ((one, items), (other, opposites[items])):
-        class_counts, shared = part[:, :-1], part[:, -1]
-        allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
-        quality, labels = scale.quality(class_counts, lengths)
-        allowed &= scale.recall(class_counts, labels) > limits.min_recall_gain
-        allowed &= refiner.steering.allowed_with(body, added, labels)
-        worth += quality
-    allowed &= worth >= 0
-    gains = scale.weighted_gain(one[:, :-1]) + scale.weighted_gain(other[:, :-1]) - scale.weighted_gain(whole)
-    gains = np.where(allowed, gains, -1.0)
-    if not gains.size or gains.max() <= 0:
-        return None
-    best = int(items[np.argmax(gains)])
-    first, second = (refiner.shortened(tuple(sorted({*body, int(item)}))) for item in (best, opposites[best]))
-    fingerprints = frozenset(backend.fingerprints(Lists.of([first, second])).tolist())
-    return _Split(float(gains.max()), (first, second), fingerprints)
-
-
-def _rebuilt(backend: Backend, refiner: Refiner, bodies: list[Body], found: Found, chosen: Chosen) -> Found:
-    """Return those that stand and the rules with these bodies, in this order, measured anew."""
-    for body in bodies:
-        cover = backend.cover(body)
-        worth, label = refiner.scale.quality(backend.class_counts(cover), refiner.n_conditions(body))
-        chosen.add(*chosen.step(body, int(label), float(worth), chosen.distance_to(cover)))
-    return chosen.found(found.lambda_, found.pass_)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Words
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._text import sentence_of_group, speaker_sentences
+from diverse_rule_sets.model._text import rule_sentences, sentence_of_group
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._conditions import Condition
@@ -40,7 +40,7 @@ class Covers:
     kinds : the kind of each column that was read, in the order of first use
     """
 
-    rows: Words
+    rows: BitRows
     n_records: int
     kinds: dict[Hashable, str]
 
@@ -70,7 +70,7 @@ class Covers:
         return depth
 
     @property
-    def any_rule(self) -> Words:
+    def any_rule(self) -> BitRows:
         """The records that some of the rules cover, as one row of bits."""
         return np.asarray(np.bitwise_or.reduce(self.rows, axis=0, initial=np.uint64(0)))
 
@@ -110,7 +110,7 @@ def combinations(flags: Flags) -> tuple[Flags, Integers]:
     return flags[first], which.reshape(-1)
 
 
-def firing_groups(fired: Flags) -> tuple[list[Integers], Integers]:
+def covering_groups(fired: Flags) -> tuple[list[Integers], Integers]:
     """Return the combinations of rules that occur, as positions, and which of them each record has."""
     patterns, which = combinations(fired)
     return [np.flatnonzero(row) for row in patterns], which
@@ -147,7 +147,7 @@ class Answers:
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``rule_set.classes``: an array (n_records, n_classes)."""
-        shares = self.rule_set.speaker_probabilities[self.deciding]
+        shares = self.rule_set.rule_probabilities[self.deciding]
         if self.rule_set.adds_counts:
             evidence = self.rule_set.evidence
             for records, patterns, which in self.covers.blocks():
@@ -164,7 +164,7 @@ class Answers:
 
     def reasons(self) -> list[str]:
         """Say for each record in one sentence why it gets its label."""
-        reasons = np.array(speaker_sentences(self.rule_set), object)[self.deciding]
+        reasons = np.array(rule_sentences(self.rule_set), object)[self.deciding]
         if self.rule_set.adds_counts:
             for records, patterns, which in self.covers.blocks():
                 labels = self.rule_set.decision.winners(patterns).tolist()
@@ -212,11 +212,11 @@ def answer(rule_set: RuleSet, X: Any) -> Answers:
         winners = _decide_by_combination(rule_set, decision, covers[:n_rules], deciding)
         left = ~covers[:n_rules].any_rule
     _decide_in_order(covers, range(n_rules, len(covers)), left, deciding)
-    labels = rule_set.said_by(deciding)
+    labels = rule_set.labels_of(deciding)
     return Answers(rule_set, covers, deciding, labels if winners is None else np.where(winners < 0, labels, winners))
 
 
-def _decide_in_order(covers: Covers, order: Iterable[int], left: Words, deciding: Integers) -> Words:
+def _decide_in_order(covers: Covers, order: Iterable[int], left: BitRows, deciding: Integers) -> BitRows:
     """Let the first rule in the order decide for each record that is left; return the records that none covers."""
     for j in order:
         decided = covers.rows[j] & left
@@ -239,7 +239,7 @@ def _decide_by_combination(
         if decision is None:
             chosen = np.array([_choose(rule_set, np.flatnonzero(row)) for row in patterns], np.int64)
         else:
-            chosen = decision.speakers(patterns)
+            chosen = decision.deciding(patterns)
         deciding[records] = chosen[which]
         if winners is not None and decision is not None:
             winners[records] = np.where(patterns.any(axis=1), decision.winners(patterns), -1)[which]

@@ -122,7 +122,7 @@ class Decision:
         sums = (patterns.astype(np.int64) @ self.ballots)[:, self.preference]
         return np.asarray(self.preference[np.argmax(sums, axis=1)])
 
-    def speakers(self, patterns: Flags) -> Integers:
+    def deciding(self, patterns: Flags) -> Integers:
         """Return the rule that speaks under each combination; -1 where no covering rule may."""
         if not patterns.shape[1]:
             return np.full(len(patterns), -1, np.int64)

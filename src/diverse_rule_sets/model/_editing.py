@@ -31,15 +31,15 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
         rules.append(_counted(rule, rule_set, codes[covered]))
         left &= ~covered
     uncovered = np.bincount(codes[left], minlength=n_classes)
-    backups = []
-    for rule, covered in zip(rule_set.backups, flags, strict=True):
+    fallbacks = []
+    for rule, covered in zip(rule_set.fallbacks, flags, strict=True):
         decided = covered & left  # a fallback rule counts the records for which it decides
-        backups.append(_counted(rule, rule_set, codes[decided]))
+        fallbacks.append(_counted(rule, rule_set, codes[decided]))
         left &= ~decided
     changed = replace(
         rule_set,
         rules=tuple(rules),
-        backups=tuple(backups),
+        fallbacks=tuple(fallbacks),
         class_totals=tuple(totals.tolist()),
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
@@ -72,39 +72,39 @@ def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
-    """Return the rule set less one rule or backup; see :meth:`RuleSet.without_rule`."""
+    """Return the rule set less one rule or fallback; see :meth:`RuleSet.without_rule`."""
     place, follow = _found(rule, rule_set), _follow(rule_set)
-    rules, backups = list(rule_set.rules), list(rule_set.backups)
+    rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
     if place < len(rules):
         del rules[place]
     else:
-        del backups[place - len(rules)], follow[place - len(rules)]
-    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
+        del fallbacks[place - len(rules)], follow[place - len(rules)]
+    return _recounted(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), follow, X, y)
 
 
 def with_replaced(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
     """Return the rule set with one rule in place of another; see :meth:`RuleSet.replace`."""
     place, follow = _found(rule, rule_set), _follow(rule_set)
-    rules, backups = list(rule_set.rules), list(rule_set.backups)
+    rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
     if place < len(rules):
         rules[place] = _read(by, rule_set)
     else:
-        backups[place - len(rules)] = _read(by, rule_set)
+        fallbacks[place - len(rules)] = _read(by, rule_set)
         follow[place - len(rules)] = False  # its label is the user's word
-    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
+    return _recounted(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), follow, X, y)
 
 
 def _follow(rule_set: RuleSet) -> list[bool]:
-    """Tell of each backup and of the default whether it names the likeliest class of the records that it counts."""
+    """Tell of each fallback and of the default whether it names the likeliest class of the records that it counts."""
     return [counted and named for counted, named, _ in _spare(rule_set)]
 
 
 def _spare(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
-    """Return, for each backup and the default: does it count records, does it name their likeliest class, and which."""
-    n_rules, n_backups = len(rule_set.rules), len(rule_set.backups)
-    counts = [*rule_set.class_counts(rule_set.backups), rule_set.default_counts]
-    said = rule_set.said_by(np.append(np.arange(n_rules, n_rules + n_backups), -1))
-    shares = rule_set.speaker_probabilities[n_rules:]
+    """Return for each fallback rule and the default: has it records, is its label their likeliest class, and which."""
+    n_rules, n_fallbacks = len(rule_set.rules), len(rule_set.fallbacks)
+    counts = [*rule_set.class_counts(rule_set.fallbacks), rule_set.default_counts]
+    said = rule_set.labels_of(np.append(np.arange(n_rules, n_rules + n_fallbacks), -1))
+    shares = rule_set.rule_probabilities[n_rules:]
     return [
         (any(own), bool(row[k] == row.max()), rule_set.classes[int(np.argmax(row))])
         for own, row, k in zip(counts, shares, said.tolist(), strict=True)
@@ -112,14 +112,14 @@ def _spare(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
 
 
 def _recounted(rule_set: RuleSet, follow: list[bool], X: Any, y: Any) -> RuleSet:
-    """Take all counts anew; those backups that follow, and the default if it does, name what is likeliest now."""
+    """Take all counts anew; those fallbacks that follow, and the default if it does, name what is likeliest now."""
     changed = evaluated(rule_set, X, y)
-    labels = [backup.label for backup in changed.backups] + [changed.default]
+    labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
     for place, (counted, named, likeliest) in enumerate(_spare(changed)):
         if follow[place] and counted and not named:
             labels[place] = likeliest
-    backups = (replace(backup, label=label) for backup, label in zip(changed.backups, labels[:-1], strict=True))
-    return replace(changed, backups=tuple(backups), default=labels[-1])
+    fallbacks = (replace(fallback, label=label) for fallback, label in zip(changed.fallbacks, labels[:-1], strict=True))
+    return replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
 
 
 def _read(rule: Any, rule_set: RuleSet) -> Rule:
@@ -135,7 +135,7 @@ def _read(rule: Any, rule_set: RuleSet) -> Rule:
 
 
 def _found(rule: Any, rule_set: RuleSet) -> int:
-    """Return the place of a rule or backup: by its number, as printed, or by what it says."""
+    """Return the place of a rule or fallback: by its number, as printed, or by what it says."""
     everyone = rule_set.all_rules
     if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
         return _place("rule", rule, len(everyone))

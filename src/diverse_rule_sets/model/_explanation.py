@@ -16,7 +16,7 @@ from diverse_rule_sets.model._regions import Axis, axes_of
 from diverse_rule_sets.model._rules import RuleSet
 
 Record = dict[Hashable, Any]
-Words = dict[Hashable, str]
+ValueTexts = dict[Hashable, str]
 
 
 def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
@@ -88,7 +88,7 @@ class _Decoded(Table):
         return self._columns[name]
 
 
-def _shown(axes: Sequence[Axis], columns: Mapping[Hashable, Column], n_records: int) -> list[Words]:
+def _shown(axes: Sequence[Axis], columns: Mapping[Hashable, Column], n_records: int) -> list[ValueTexts]:
     """Return the values of each record in words."""
     lists = [[axis.shown(value) for value in _raw(columns[axis.name])] for axis in axes]
     names = [axis.name for axis in axes]
@@ -105,12 +105,12 @@ def _raw(column: Column) -> list[Any]:
     return [None if gone else value for value, gone in zip(values, column.missing.tolist(), strict=True)]
 
 
-def _reason_words(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: Words) -> list[str]:
+def _reason_words(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: ValueTexts) -> list[str]:
     """Name the rule that decides, with the record's own values beside the conditions, and how precise the rule is."""
     if deciding < 0:
         return [f"{format_label(label)}: {reason}."]
     rule, is_fallback = rule_set.all_rules[deciding], deciding >= len(rule_set.rules)
-    who = f"backup {deciding + 1}, as no rule covers it" if is_fallback else f"rule {deciding + 1}"
+    who = f"fallback {deciding + 1}, as no rule covers it" if is_fallback else f"rule {deciding + 1}"
     lines = [f"{format_label(label)}, by {who}: {rule}."]
     if rule_set.adds_counts and not is_fallback:
         lines = [f"{format_label(label)}: {reason}."]
@@ -138,7 +138,7 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def _change_words(rule_set: RuleSet, change: Change, record: Words) -> str:
+def _change_words(rule_set: RuleSet, change: Change, record: ValueTexts) -> str:
     """Say what would have had to differ."""
     tests = [f"{_test(one)} (it is {record[one.column]})" for one in change.conditions]
     where = f"if {_listed(tests)}" if tests else "as it is"
@@ -164,7 +164,7 @@ def _who(rule_set: RuleSet, deciding: Sequence[int]) -> str:
     names = []
     for word, some in (
         ("rule", [j for j in deciding if 0 <= j < n_rules]),
-        ("backup", [j for j in deciding if j >= n_rules]),
+        ("fallback", [j for j in deciding if j >= n_rules]),
     ):
         names += [f"{word if k == 0 else ''} {j + 1}".strip() for k, j in enumerate(some)]
     names += ["rules together"] * (TOGETHER in deciding) + ["the default"] * (DEFAULT in deciding)

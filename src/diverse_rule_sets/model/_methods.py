@@ -68,7 +68,7 @@ class Doors:
     def with_rule(self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None) -> RuleSet:
         """Return the rule set with one more rule, all counts taken on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallbacks, and the default, that named the likeliest class of the records they answer for do so afterwards too.
 
         Parameters
         ----------
@@ -92,9 +92,9 @@ class Doors:
         return with_rule(_rules(self), rule, X, y, position)
 
     def without_rule(self, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
-        """Return the rule set less one rule or backup, all counts taken on given data.
+        """Return the rule set less one rule or fallback, all counts taken on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallbacks, and the default, that named the likeliest class of the records they answer for do so afterwards too.
 
         Parameters
         ----------
@@ -106,9 +106,9 @@ class Doors:
         return without_rule(_rules(self), rule, X, y)
 
     def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
-        """Return the rule set with one rule or backup in place of another, all counts taken on given data.
+        """Return the rule set with one rule or fallback in place of another, all counts taken on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallbacks, and the default, that named the likeliest class of the records they answer for do so afterwards too.
 
         Parameters
         ----------
@@ -121,9 +121,9 @@ class Doors:
         return with_replaced(_rules(self), rule, by, X, y)
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the rules as a data frame: rules, backups and the default, a row each.
+        """Return the rules as a data frame: rules, fallbacks and the default, a row each.
 
-        Its columns: ``rule`` (the number, as printed), ``part`` (rule, backup or default), ``if``, ``then``,
+        Its columns: ``rule`` (the number, as printed), ``part`` (rule, fallback or default), ``if``, ``then``,
         ``conditions`` (how many), ``covers`` and ``coverage`` (training records, and their share), ``precision``, and
         the number of records of each class.
 
@@ -176,7 +176,7 @@ class Doors:
     ) -> str:
         """Return one SQL query that answers for every record of a table, as this rule set does.
 
-        It adds ``predicted_label``, ``predicted_rule`` (the number of the rule or backup that spoke, as printed; NULL
+        It adds ``predicted_label``, ``predicted_rule`` (the number of the rule or fallback that spoke, as printed; NULL
         if none did) and a probability for each class, ``predicted_probability_...``. Needs the extra ``sql``.
 
         Parameters
@@ -221,7 +221,7 @@ class Doors:
     def to_pmml(self, *, name: str = "rules") -> str:
         """Return the rule set as PMML 4.4, a RuleSetModel, for the scoring engines that read it.
 
-        Its outputs are ``label``, ``rule`` (the number of the rule or backup that spoke, as printed, or ``default``)
+        Its outputs are ``label``, ``rule`` (the number of the rule or fallback that spoke, as printed, or ``default``)
         and ``probability(...)`` for each class. Times with a zone are given to it in UTC.
 
         Parameters

@@ -35,7 +35,7 @@ _STYLE = """
 
 
 def table(rule_set: RuleSet) -> str:
-    """Return the rules as HTML: a row each, the backups folded up, the default last."""
+    """Return the rules as HTML: a row each, the fallbacks folded up, the default last."""
     me = "drs-" + hashlib.sha256(str(rule_set).encode("utf8", "replace")).hexdigest()[:12]
     n_records = sum(rule_set.class_totals)
     parts = [f'<div class="{me} tex2jax_ignore mathjax_ignore"><style>{_STYLE.format(me=me)}</style>']
@@ -43,12 +43,12 @@ def table(rule_set: RuleSet) -> str:
     if rule_set.rules:
         parts.append(_rows(rule_set, rule_set.rules, 1, n_records))
     n_uncovered = sum(rule_set.uncovered_counts)
-    if rule_set.backups:
-        told = f"{_counted(len(rule_set.backups), 'backup')}, asked in order where no rule covers a record"
+    if rule_set.fallbacks:
+        told = f"{_counted(len(rule_set.fallbacks), 'fallback')}, asked in order where no rule covers a record"
         parts.append(f"<details><summary>{told} ({n_uncovered:,} of {n_records:,})</summary>")
-        parts.append(_rows(rule_set, rule_set.backups, len(rule_set) + 1, n_records) + "</details>")
+        parts.append(_rows(rule_set, rule_set.fallbacks, len(rule_set) + 1, n_records) + "</details>")
     left = tally(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
-    n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.backups)
+    n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks)
     rest = f"{_counted(max(n_left, 0), 'record')} left" + (left if n_left > 0 else "")
     parts.append(
         f'<p>OTHERWISE <b>{_text(format_label(rule_set.default))}</b> <span class="muted">({_text(rest)})</span></p>'

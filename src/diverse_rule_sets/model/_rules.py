@@ -108,18 +108,18 @@ Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 class RuleSet(Doors):
     """Rules, how a contradiction between them is settled, and what is said of a record that none covers.
 
-    Iterating gives the rules, in the order in which they were chosen; the backups are kept and counted apart.
+    Iterating gives the rules, in the order in which they were chosen; the fallbacks are kept and counted apart.
 
     Parameters
     ----------
     rules : tuple of Rule
     classes : all labels, sorted
-    default : the label of a record that neither a rule nor a backup covers
+    default : the label of a record that neither a rule nor a fallback covers
     class_totals : training records of each class
     uncovered_counts : training records of each class that no rule covers
     conflict : who speaks where several rules cover a record: one of the words in ``CONFLICTS``, or a function that is
         given the covering rules and returns one of them
-    backups : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
+    fallbacks : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
         class counts are those of the training records for which they speak
     class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
     smoothing : a rule's shares are mixed with those of the whole table as if it covered so many records
@@ -134,7 +134,7 @@ class RuleSet(Doors):
     class_totals: tuple[int, ...]
     uncovered_counts: tuple[int, ...]
     conflict: Conflict = "precision"
-    backups: tuple[Rule, ...] = ()
+    fallbacks: tuple[Rule, ...] = ()
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
@@ -163,8 +163,8 @@ class RuleSet(Doors):
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
-        """The rules, then the backups: positions and printed numbers count in this order."""
-        return self.rules + self.backups
+        """The rules, then the fallbacks: positions and printed numbers count in this order."""
+        return self.rules + self.fallbacks
 
     @property
     def adds_counts(self) -> bool:
@@ -173,7 +173,7 @@ class RuleSet(Doors):
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that some rule or backup reads, in the order of first use."""
+        """The columns that some rule or fallback reads, in the order of first use."""
         return tuple(dict.fromkeys(c.column for rule in self.all_rules for c in rule.conditions))
 
     def kind(self, column: Hashable) -> str:
@@ -188,12 +188,12 @@ class RuleSet(Doors):
         """
         return answer(self, X)
 
-    def fires(self, X: Any) -> Flags:
+    def covers(self, X: Any) -> Flags:
         """Tell which rules cover which records: an array (n_records, n_rules)."""
         return find_covers(self.rules, as_table(X)).flags()
 
-    def speakers(self, X: Any) -> NDArray[np.int64]:
-        """Return who speaks for each record: a position in ``rules + backups``, or -1.
+    def deciding(self, X: Any) -> NDArray[np.int64]:
+        """Return who speaks for each record: a position in ``rules + fallbacks``, or -1.
 
         -1 means the default; where class counts are added up also that no covering rule has the label that wins.
         """
@@ -204,7 +204,7 @@ class RuleSet(Doors):
         return self.answer(X).labels
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule or backup that speaks, or the default."""
+        """Return each record's label: that of the rule or fallback that speaks, or the default."""
         return self.answer(X).predictions()
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -224,7 +224,7 @@ class RuleSet(Doors):
     @property
     def likeliest_default(self) -> Any:
         """The class with the highest probability among records left to the default."""
-        return self.classes[int(np.argmax(self.speaker_probabilities[-1]))]
+        return self.classes[int(np.argmax(self.rule_probabilities[-1]))]
 
     @property
     def evidence(self) -> Evidence:
@@ -248,19 +248,19 @@ class RuleSet(Doors):
         return decide(self.conflict, self.evidence)
 
     @property
-    def speaker_probabilities(self) -> NDArray[np.float64]:
-        """Class probabilities under each rule, then each backup, then the default: a row each."""
+    def rule_probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities under each rule, then each fallback, then the default: a row each."""
         counts = [self.class_counts(self.all_rules), np.array([self.default_counts], np.float64)]
         return self.evidence.shares(np.vstack(counts))
 
     @property
     def default_counts(self) -> tuple[int, ...]:
         """Training records of each class that are left to the default; if there are none, all that no rule covers."""
-        answered = self.class_counts(self.backups).sum(axis=0)
+        answered = self.class_counts(self.fallbacks).sum(axis=0)
         left = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - answered, 0))
         return next((counts for counts in (left, self.uncovered_counts) if any(counts)), self.class_totals)
 
-    def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def labels_of(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position in ``classes`` of what each speaker says; -1 is the default."""
         labels = [self.classes.index(rule.label) for rule in self.all_rules]
         return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
@@ -272,11 +272,11 @@ class RuleSet(Doors):
         return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
 
     def __repr__(self) -> str:
-        spare = f", {len(self.backups)} backups" if self.backups else ""
+        spare = f", {len(self.fallbacks)} fallbacks" if self.fallbacks else ""
         return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"
 
     def __str__(self) -> str:
-        """Return the rules as a page to read, then the backups, the default last."""
+        """Return the rules as a page to read, then the fallbacks, the default last."""
         return page(self)
 
     def _repr_html_(self) -> str:

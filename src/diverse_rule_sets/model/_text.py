@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def page(rule_set: RuleSet) -> str:
-    """Return the rules as a page to read, then the backups, the default last."""
+    """Return the rules as a page to read, then the fallbacks, the default last."""
     uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
     total = sum(rule_set.class_totals)
     number = len(str(len(rule_set.all_rules)))
@@ -21,11 +21,11 @@ def page(rule_set: RuleSet) -> str:
     n_uncovered = sum(rule_set.uncovered_counts)
     rest = f"no rule covers {n_uncovered:,} of {total:,} records{tally(uncovered)}"
     rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
-    if rule_set.backups:
+    if rule_set.fallbacks:
         pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
-        for j, rule in enumerate(rule_set.backups, len(rule_set.rules) + 1):
-            pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
-        n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.backups)
+        for j, rule in enumerate(rule_set.fallbacks, len(rule_set.rules) + 1):
+            pages.append(f"{j:>{number}}. {_fallback_text(rule, number + 2)}")
+        n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks)
         left = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
         are_left = "record is left" if n_left == 1 else "records are left"
         rest = f"{n_left:,} {are_left}{tally(left)}" if n_left else "no record is left"
@@ -38,9 +38,9 @@ def page(rule_set: RuleSet) -> str:
 
 
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
-    """Return rules, backups and the default as the columns of a table."""
+    """Return rules, fallbacks and the default as the columns of a table."""
     everyone = rule_set.all_rules
-    n_left = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.backups)
+    n_left = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks)
     counts = [*rule_set.class_counts(everyone).astype(int).tolist(), list(rule_set.default_counts)]
     if n_left <= 0:
         counts[-1] = [0] * len(rule_set.classes)
@@ -48,7 +48,7 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     labels = [*(rule.label for rule in everyone), rule_set.default]
     own = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
     total = max(sum(rule_set.class_totals), 1)
-    parts = ["rule"] * len(rule_set.rules) + ["backup"] * len(rule_set.backups)
+    parts = ["rule"] * len(rule_set.rules) + ["fallback"] * len(rule_set.fallbacks)
     columns: dict[str, list[Any]] = {
         "rule": [*range(1, len(everyone) + 1), None],
         "part": [*parts, "default"],
@@ -64,11 +64,11 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     return columns
 
 
-def speaker_sentences(rule_set: RuleSet) -> list[str]:
-    """Say what each rule, each backup and the default say of a record."""
+def rule_sentences(rule_set: RuleSet) -> list[str]:
+    """Say what each rule, each fallback and the default say of a record."""
     numbered = [str(rule) for rule in rule_set.rules]
-    numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in rule_set.backups]
-    nobody = "no rule and no backup covers it" if rule_set.backups else "no rule covers it"
+    numbered += [f"no rule covers it; the first fallback that does: {rule}" for rule in rule_set.fallbacks]
+    nobody = "no rule and no fallback covers it" if rule_set.fallbacks else "no rule covers it"
     return [*numbered, f"{nobody}: {format_label(rule_set.default)}"]
 
 
@@ -155,8 +155,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%".replace(".0%", "%")
 
 
-def _backup_page(rule: Rule, indent: int) -> str:
-    """Return one backup with its figures, on one line if it fits."""
+def _fallback_text(rule: Rule, indent: int) -> str:
+    """Return one fallback with its figures, on one line if it fits."""
     body, answer = f"IF {format_body(rule.conditions)}", format_label(rule.label)
     figures = f"({digits(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
     gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent

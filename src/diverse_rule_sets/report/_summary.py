@@ -41,13 +41,13 @@ class Summary:
         return self.rule_set.answer(self.table)
 
     @cached_property
-    def fired(self) -> Flags:
+    def covering(self) -> Flags:
         """Which rules cover which records, shape (n_records, n_rules)."""
         return self._answers.covers.flags()
 
     @property
-    def spoke(self) -> Integers:
-        """The rule that decides each record: a position in rules and backups, -1 for none."""
+    def deciding(self) -> Integers:
+        """The rule that decides each record: a position in rules and fallbacks, -1 for none."""
         return self._answers.deciding
 
     @property
@@ -73,7 +73,7 @@ class Summary:
     @cached_property
     def class_counts(self) -> Integers:
         """Records of each class under each rule, shape (n_rules, n_classes)."""
-        return np.array([self.counted(self.fired[:, j]) for j in range(len(self.rule_set))], np.int64).reshape(
+        return np.array([self.counted(self.covering[:, j]) for j in range(len(self.rule_set))], np.int64).reshape(
             len(self.rule_set), len(self.rule_set.classes)
         )
 
@@ -88,7 +88,7 @@ class Summary:
         number: Any = (
             np.float32 if self.table.n_records < 1 << 24 else np.float64
         )  # whole numbers up to there are exact
-        parts = (self.fired[self.codes == k].astype(number) for k in range(len(self.rule_set.classes)))
+        parts = (self.covering[self.codes == k].astype(number) for k in range(len(self.rule_set.classes)))
         return np.array([part.T @ part for part in parts]).astype(np.int64)
 
     def counted(self, records: Flags) -> Integers:
@@ -102,7 +102,7 @@ class Summary:
         confusion = flat.reshape(n_classes, n_classes)
         totals = confusion.sum(axis=1)
         recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
-        nobody, unsure = self.depth == 0, (self.depth > 0) & (self.spoke == -1)
+        nobody, unsure = self.depth == 0, (self.depth > 0) & (self.deciding == -1)
         return {
             "n_records": self.table.n_records,
             "classes": self.classes,
@@ -111,7 +111,7 @@ class Summary:
             "balanced_accuracy": float(recalls.mean()),
             "confusion": confusion.tolist(),
             "rules": [self._of_rule(j, rule) for j, rule in enumerate(self.rule_set.all_rules)],
-            "default": {"label": format_label(self.rule_set.default), **self._said(nobody & (self.spoke == -1))},
+            "default": {"label": format_label(self.rule_set.default), **self._said(nobody & (self.deciding == -1))},
             "together": self._said(unsure),  # rules cover these, but none of them has the label that wins
             "n_covered": int((self.depth > 0).sum()),
             "n_overlap": int((self.depth > 1).sum()),
@@ -120,15 +120,15 @@ class Summary:
         }
 
     def _of_rule(self, j: int, rule: Rule) -> dict[str, Any]:
-        """Return the facts about one rule or backup."""
+        """Return the facts about one rule or fallback."""
         is_rule = j < len(self.rule_set)
-        covered = self.fired[:, j] if is_rule else self.spoke == j
+        covered = self.covering[:, j] if is_rule else self.deciding == j
         counts = self.counted(covered)
         own = self.rule_set.classes.index(rule.label)
         total = int((self.codes == own).sum())
         return {
             "number": j + 1,
-            "backup": not is_rule,
+            "fallback": not is_rule,
             "conditions": [str(condition) for condition in rule.conditions],
             "label": format_label(rule.label),
             "label_position": own,
@@ -138,7 +138,7 @@ class Summary:
             "recall": _ratio(int(counts[own]), total),
             "n_alone": int((covered & (self.depth == 1)).sum()) if is_rule else int(counts.sum()),
             "training": {"n_covered": rule.n_covered, "precision": _ratio(rule.n_correct, rule.n_covered)},
-            **self._said(self.spoke == j),
+            **self._said(self.deciding == j),
         }
 
     def _said(self, spoken: Flags) -> dict[str, Any]:

@@ -9,9 +9,9 @@ covered records. A body r is drawn with probability proportional to ``alpha ** l
 where ``D(r)`` is the part of D that r covers; a part that is empty to begin with is left out of the product.
 """
 
-from diverse_rule_sets.learn.samplers._constrained import SteeredSampler
+from diverse_rule_sets.learn.samplers._constrained import ConstrainedSampler
 from diverse_rule_sets.learn.samplers._parts import MEASURES
 from diverse_rule_sets.learn.samplers._rejection import RejectionSampler
 from diverse_rule_sets.learn.samplers._sample_rules import SAMPLERS, sample_rules
 
-__all__ = ["MEASURES", "SAMPLERS", "RejectionSampler", "SteeredSampler", "sample_rules"]
+__all__ = ["MEASURES", "SAMPLERS", "ConstrainedSampler", "RejectionSampler", "sample_rules"]

@@ -11,31 +11,31 @@ import numpy as np
 
 from diverse_rule_sets._bits.bitset import Flags, Lists
 from diverse_rule_sets.data._backend import Backend, Cover
-from diverse_rule_sets.learn._constraints import Steering
+from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn.samplers._rejection import RejectionSampler
 
 
-class _Requiring(RejectionSampler):
+class _RequiringSampler(RejectionSampler):
     """Draws bodies that hold an item of every required column.
 
     Parameters
     ----------
     backend, measure, length_odds, banned : as for :class:`RejectionSampler`
-    steering : its columns that are required
+    constraints : its columns that are required
     """
 
     def __init__(
-        self, backend: Backend, measure: str, length_odds: float, banned: Flags | None, steering: Steering
+        self, backend: Backend, measure: str, length_odds: float, banned: Flags | None, constraints: Constraints
     ) -> None:
         super().__init__(backend, measure, length_odds, banned)
-        self._steering = steering
+        self._constraints = constraints
 
     def _subsets(self, items: Lists, rng: np.random.Generator) -> tuple[Lists, Flags]:
         taken = super()._taken(items, rng)
         owners = np.repeat(np.arange(items.size), items.lengths)
         there = np.ones(items.size, np.bool_)
-        for column in self._steering.required:
-            own = np.flatnonzero(self._steering.columns[items.members] == column)
+        for column in self._constraints.required:
+            own = np.flatnonzero(self._constraints.columns[items.members] == column)
             lacks = np.ones(items.size, np.bool_)
             lacks[owners[own[taken[own]]]] = False
             # In a random order, the last item of a record is any of them with the same chance.
@@ -51,18 +51,18 @@ class _Requiring(RejectionSampler):
         return Lists.of([])
 
 
-class SteeredSampler(RejectionSampler):
+class ConstrainedSampler(RejectionSampler):
     """Draw bodies as a person asked for them.
 
     Parameters
     ----------
     backend, measure, length_odds : as for :class:`RejectionSampler`
-    steering : what bodies must and may hold
+    constraints : what bodies must and may hold
     """
 
-    def __init__(self, backend: Backend, measure: str, length_odds: float, steering: Steering) -> None:
+    def __init__(self, backend: Backend, measure: str, length_odds: float, constraints: Constraints) -> None:
         super().__init__(backend, measure, length_odds)
-        self._steering = steering
+        self._constraints = constraints
         self._by_label: dict[int, RejectionSampler] = {}
 
     def draw(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
@@ -73,7 +73,7 @@ class SteeredSampler(RejectionSampler):
 
     def _sampler_of(self, label: int) -> RejectionSampler:
         """Return who draws for a label."""
-        banned = None if self._steering.banned is None else self._steering.banned[label]
-        if self._steering.required:
-            return _Requiring(self._backend, self._measure, self._alpha, banned, self._steering)
+        banned = None if self._constraints.banned is None else self._constraints.banned[label]
+        if self._constraints.required:
+            return _RequiringSampler(self._backend, self._measure, self._alpha, banned, self._constraints)
         return RejectionSampler(self._backend, self._measure, self._alpha, banned)

@@ -65,7 +65,7 @@ function asked(model, covers, said) {
   return found === undefined ? -1 : found;
 }
 
-// The answer for a record, a list of values as readValue returns them. A speaker is a position in rules and backups,
+// The answer for a record, a list of values as readValue returns them. A speaker is a position in rules and fallbacks,
 // -1 if none speaks.
 function decide(model, record) {
   const checks = model.bodies.map((body) => body.map((condition) => holds(condition, record[condition.column])));
@@ -73,7 +73,7 @@ function decide(model, record) {
   const fired = covers.flatMap((covered, j) => (covered && j < model.n_rules ? [j] : []));
   const said = fired.length && model.ballots ? winner(model, fired) : null;
   const speaker = fired.length ? asked(model, covers, said) : covers.indexOf(true, model.n_rules);
-  const place = speaker < 0 ? model.bodies.length : speaker; // the default stands after rules and backups
+  const place = speaker < 0 ? model.bodies.length : speaker; // the default stands after rules and fallbacks
   const added = fired.length ? model.added : null;
   const answer = added ? said : model.labels[place];
   const probabilities = added ? addedShares(added, fired) : model.probabilities[place];

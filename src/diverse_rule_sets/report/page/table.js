@@ -1,6 +1,6 @@
 // The table of rules: search, filter by label, sort, and the records behind a rule.
 
-const KINDS = ["Rule", "Backup"];
+const KINDS = ["Rule", "Fallback"];
 const rows = () => [...document.querySelectorAll("tbody.rule")];
 
 function filterRules() {
@@ -14,7 +14,7 @@ function filterRules() {
   }
   const totals = KINDS.map((kind) => rows().filter((row) => row.dataset.kind === kind).length);
   const told = (k, noun) => `${counts[k]} of ${totals[k]} ${noun}${totals[k] === 1 ? "" : "s"}`;
-  document.getElementById("shown").textContent = told(0, "rule") + (totals[1] ? `, ${told(1, "backup")}` : "");
+  document.getElementById("shown").textContent = told(0, "rule") + (totals[1] ? `, ${told(1, "fallback")}` : "");
   document.getElementById("nothing").hidden = counts[0] > 0;
 }
 
@@ -60,7 +60,7 @@ function openRule(page, row, open, onTry) {
   const picked = [...right.map((place) => [place, true]), ...wrong.map((place) => [place, false])];
   cell.append(el("p", {}, tellBehind(page, j)));
   if (picked.length)
-    cell.append(...recordTable(page, picked, rule.backup ? "Backup is" : "Rule is", page.reads[j], onTry));
+    cell.append(...recordTable(page, picked, rule.fallback ? "Fallback is" : "Rule is", page.reads[j], onTry));
 }
 
 function startTable(page, onTry) {

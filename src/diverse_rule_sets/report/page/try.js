@@ -97,7 +97,7 @@ function checkedRule(page, answer, record, j) {
   const title = el(
     "p",
     { class: "who" },
-    el("b", {}, `${rule.backup ? "Backup" : "Rule"} ${j + 1}`),
+    el("b", {}, `${rule.fallback ? "Fallback" : "Rule"} ${j + 1}`),
     " says ",
     labelOf(page, rule.label_position),
   );
@@ -111,10 +111,10 @@ function checkedRule(page, answer, record, j) {
 }
 
 function verdict(page, answer) {
-  const n = answer.fired.length;
+  const n = answer.covering.length;
   const rule = answer.speaker < 0 ? null : page.facts.rules[answer.speaker];
-  let why = "No rule and no backup applies: this is the default.";
-  if (rule && rule.backup) why = `No rule applies; backup ${answer.speaker + 1} speaks.`;
+  let why = "No rule and no fallback applies: this is the default.";
+  if (rule && rule.fallback) why = `No rule applies; fallback ${answer.speaker + 1} speaks.`;
   else if (n === 1 && rule) why = `Rule ${answer.speaker + 1} applies and speaks.`;
   else if (rule) why = `${n} rules apply; rule ${answer.speaker + 1} speaks.`;
   else if (n) why = "The rules that apply settle it together.";
@@ -150,12 +150,12 @@ function chances(page, answer) {
 }
 
 function reasons(page, model, answer, record, open) {
-  const rest = [...model.bodies.keys()].filter((j) => !answer.fired.includes(j) && j !== answer.speaker);
-  const first = [answer.speaker, ...answer.fired.filter((j) => j !== answer.speaker)].filter((j) => j >= 0);
+  const rest = [...model.bodies.keys()].filter((j) => !answer.covering.includes(j) && j !== answer.speaker);
+  const first = [answer.speaker, ...answer.covering.filter((j) => j !== answer.speaker)].filter((j) => j >= 0);
   const fails = (j) => answer.checks[j].filter((met) => !met).length;
   rest.sort((a, b) => fails(a) - fails(b) || a - b);
   const nodes = first.map((j) => checkedRule(page, answer, record, j));
-  if (!first.length) nodes.push(el("p", {}, "No rule and no backup applies, so the default answers."));
+  if (!first.length) nodes.push(el("p", {}, "No rule and no fallback applies, so the default answers."));
   if (rest.length) {
     const more = el(
       "details",
@@ -178,7 +178,7 @@ function showAnswer(page, model, record, doubts) {
   Object.assign(place("answer").dataset, {
     answer: answer.answer,
     speaker: answer.speaker,
-    fired: JSON.stringify(answer.fired),
+    fired: JSON.stringify(answer.covering),
     probabilities: JSON.stringify(answer.probabilities),
   });
 }

@@ -61,7 +61,7 @@ function conditionText(part) {
 
 function speakerName(page, record) {
   if (record.speaker >= 0) {
-    return `${page.facts.rules[record.speaker].backup ? "backup" : "rule"} ${record.speaker + 1}`;
+    return `${page.facts.rules[record.speaker].fallback ? "fallback" : "rule"} ${record.speaker + 1}`;
   }
   return record.covered ? "rules together" : "default";
 }

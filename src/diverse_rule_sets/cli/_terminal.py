@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diverse_rule_sets import Rule, RuleSet
-from diverse_rule_sets.cli._boundary import visible
+from diverse_rule_sets.cli._errors import visible
 from diverse_rule_sets.model._formatting import ANYTHING, format_label
 from diverse_rule_sets.model._text import digits
 
@@ -55,8 +55,8 @@ class _Page:
         self._style = dict(zip(rule_set.classes, styles, strict=True))
 
     def show(self) -> None:
-        """Print head, rules, backups, and what is said of all other records."""
-        rules, backups = self._rules.rules, self._rules.backups
+        """Print head, rules, fallbacks, and what is said of all other records."""
+        rules, fallbacks = self._rules.rules, self._rules.fallbacks
         words = "A bar shows the classes of a rule's records; then its precision, its records and their share of all."
         title = Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold")
         self._say(title, self._legend(), Text(words, "dim"))
@@ -64,7 +64,7 @@ class _Page:
             self._show_rule(j, rule)
         head, tail = _notes(self._rules)
         self._say(*(Text(line, "italic") for line in head))
-        for j, rule in enumerate(backups, len(rules) + 1):
+        for j, rule in enumerate(fallbacks, len(rules) + 1):
             self._show_rule(j, rule)
         self._say(*map(Text, tail))
 
@@ -135,7 +135,7 @@ def _cells(counts: Sequence[int], width: int) -> list[int]:
 
 
 def _notes(rule_set: RuleSet) -> tuple[list[str], list[str]]:
-    """Return the lines of the printed page that are no rules: what stands before the backups, and after them."""
+    """Return the lines of the printed page that are no rules: what stands before the fallbacks, and after them."""
     lines = str(rule_set).split("\n")
     head = [line for line in lines if line.startswith("Where no rule covers a record")]
     last = max(k for k, line in enumerate(lines) if line.strip().startswith("OTHERWISE"))

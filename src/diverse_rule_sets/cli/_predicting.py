@@ -13,9 +13,9 @@ import polars as pl
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._util.files import is_special, whole_file
-from diverse_rule_sets.cli._boundary import InputError, UsageError
+from diverse_rule_sets.cli._column_types import TEXT, as_labels
+from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_out, writing
-from diverse_rule_sets.cli._kinds import TEXT, as_labels
 from diverse_rule_sets.cli._reading import Loaded, load
 from diverse_rule_sets.model._answers import no_answers
 

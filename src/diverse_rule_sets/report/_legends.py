@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import GREY, class_colours, colours
-from diverse_rule_sets.report._lettering import as_written, readable, told_apart, width_of, wrapped
+from diverse_rule_sets.report._text_layout import as_written, readable, told_apart, width_of, wrapped
 
 # Points of type; given, since figures are as large as their words.
 TINY, SMALL, USUAL, LARGE = 6.0, 7.5, 9.0, 11.0

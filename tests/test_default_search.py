@@ -11,9 +11,9 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _search as grow
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Settings
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
 from internal import classifier
 
@@ -36,12 +36,14 @@ def data(seed, n=240):
 def run(seed, split=True, **limits):
     y, _, columns, opposites, backend = data(seed)
     bounds = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | limits))
-    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-    refiner = Refiner(backend, columns, scale, bounds, min_evidence=0.3)
-    settings = Settings(6, "strict", True, bounds)
+    scale = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    local_search = LocalSearch(backend, columns, scale, bounds, min_evidence=0.3)
+    settings = SearchSettings(6, "strict", True, bounds)
     rng = np.random.default_rng(seed)
-    trace = grow.first_pass(backend, RejectionSampler(backend, "pairs", 0.2), refiner, settings, rng, lambda *_: None)
-    found = grow.finished(backend, refiner, trace, settings, opposites if split else None, lambda *_: None)
+    trace = grow.first_pass(
+        backend, RejectionSampler(backend, "pairs", 0.2), local_search, settings, rng, lambda *_: None
+    )
+    found = grow.finish(backend, local_search, trace, settings, opposites if split else None, lambda *_: None)
     return trace, found, backend
 
 
@@ -173,7 +175,7 @@ def test_no_rule_stands_there_twice(params):
         X, y = load(return_X_y=True)
         rule_set = classifier(random_state=0, **params).fit(X, y).rule_set_
         assert len(set(rule_set)) == len(rule_set)
-        assert len({flags.tobytes() for flags in rule_set.fires(X).T}) == len(rule_set)
+        assert len({flags.tobytes() for flags in rule_set.covers(X).T}) == len(rule_set)
 
 
 def test_the_label_is_the_likeliest_class_even_where_nothing_can_be_told():
@@ -189,8 +191,8 @@ def test_long_bodies_do_not_make_a_wide_table_slow():
     rng = np.random.default_rng(0)
     X = rng.random((200, 150))
     starts = []
-    climb = Refiner.climb
+    climb = LocalSearch.improve
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Refiner, "climb", lambda self, some: starts.extend(some) or climb(self, some))
+        patch.setattr(LocalSearch, "improve", lambda self, some: starts.extend(some) or climb(self, some))
         classifier(random_state=0, length_odds=1.0, max_rules=2).fit(X, X[:, 0] > 0.5)
     assert max(map(len, starts)) == 8

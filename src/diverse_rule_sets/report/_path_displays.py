@@ -13,7 +13,7 @@ from diverse_rule_sets._util.plotting import class_colours, colours, given_axes,
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
-from diverse_rule_sets.report._panels import SMALL, USUAL, class_entries, legend, titled, write_alone
+from diverse_rule_sets.report._legends import SMALL, USUAL, class_entries, legend, titled, write_alone
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class FitPathDisplay(Display):
     @classmethod
     def _told(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
         gains = {name: np.array([step[name] for step in history], np.float64) for name in _GAINS}
-        so_far = np.logical_or.accumulate(summary.fired, axis=1).mean(axis=0)
+        so_far = np.logical_or.accumulate(summary.covering, axis=1).mean(axis=0)
         own = [summary.rule_set.classes.index(rule.label) for rule in summary.rule_set]
         return cls(**gains, coverage=so_far, lambda_=lambda_, own=own, classes=summary.classes)
 

@@ -19,7 +19,7 @@ from diverse_rule_sets.data import _encoder as encoding
 from diverse_rule_sets.data import _offers, _rounding
 from diverse_rule_sets.data._cut_points import MAX_SET, Target
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._offers import CutOptions
 from diverse_rule_sets.data._rounding import shortest_date, shortest_number
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,15 +30,15 @@ def encode_all(X, binning="uniform", n_bins=5, y=None, **how):
     """Encode a table for the classes y, of equal weight; for one class where y is None."""
     table = as_table(X)
     codes = np.zeros(table.n_records, np.int64) if y is None else np.asarray(y, np.int64)
-    return encode(table, Cutting(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
+    return encode(table, CutOptions(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
 
 
-def encode(table, cutting, target):
+def encode(table, options, target):
     """Learn the conditions of a table and its bits; what learning and transforming apart give must be the same."""
-    encoder = Encoder(cutting)
+    encoder = Encoder(options)
     rows = encoder.fit_transform(table, target).rows
     with warnings.catch_warnings(action="ignore"):
-        apart = Encoder(cutting).fit(table, target)
+        apart = Encoder(options).fit(table, target)
     assert apart.conditions == encoder.conditions
     assert apart.columns.tolist() == encoder.columns.tolist()
     assert apart.opposites.tolist() == encoder.opposites.tolist()
@@ -430,7 +430,7 @@ def test_class_weights_move_the_cuts():
     y = np.where(x < 100, 0, np.where(x < 250, 1, 2))
     table = as_table(x[:, None])
     edges = [
-        encode(table, Cutting("supervised", 2, thresholds=True), Target(y, np.array(weights))).conditions[0].high
+        encode(table, CutOptions("supervised", 2, thresholds=True), Target(y, np.array(weights))).conditions[0].high
         for weights in ((10.0, 1.0, 0.1), (0.1, 1.0, 10.0))
     ]
     assert edges == [99, 249]
@@ -523,8 +523,8 @@ def test_the_bits_of_blocks_are_those_of_the_whole_table(mixed, thresholds):
         Rule((), "bad"),
         Rule((IsMissing("since"),), "bad"),
     ]
-    cutting = Cutting("supervised", 8, thresholds, otherwise="supervised", forbidden=frozenset(["age", "size"]))
-    encoder = Encoder(cutting, rules)
+    options = CutOptions("supervised", 8, thresholds, otherwise="supervised", forbidden=frozenset(["age", "size"]))
+    encoder = Encoder(options, rules)
     whole = encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert {"age", "size"}.isdisjoint(condition.column for condition in encoder.conditions)
     for cuts in ([0, 400], [0, 1, 130, 131, 400], [0, 64, 400]):
@@ -541,7 +541,7 @@ def test_each_column_is_read_once(mixed, monkeypatch):
     read = []
     column = Table.column
     monkeypatch.setattr(Table, "column", lambda self, name: read.append(name) or column(self, name))
-    encoder = Encoder(Cutting("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
     encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert read == list(X.columns)
     read.clear()

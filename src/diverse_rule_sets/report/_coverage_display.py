@@ -14,9 +14,9 @@ from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._display import RuleSetDisplay
-from diverse_rule_sets.report._lettering import names_of, readable, rule_words, told_apart
-from diverse_rule_sets.report._panels import SMALL, USUAL, bar_legend, class_bars, name_ticks, titled
+from diverse_rule_sets.report._legends import SMALL, USUAL, bar_legend, class_bars, name_ticks, titled
 from diverse_rule_sets.report._summary import Integers, Summary
+from diverse_rule_sets.report._text_layout import names_of, readable, rule_words, told_apart
 
 # Up to so many bars a rule may take two lines.
 _FEW_BARS = 25
@@ -24,14 +24,14 @@ _FEW_BARS = 25
 
 @dataclass(eq=False)
 class CoverageDisplay(RuleSetDisplay):
-    """How many records of which classes each rule covers; then the backups, and what is left to the default.
+    """How many records of which classes each rule covers; then the fallbacks, and what is left to the default.
 
-    A bar is as long as there are records under the rule, those of its own class first. For a backup they are the
-    records for which it speaks; the last bar holds those for which neither a rule nor a backup does.
+    A bar is as long as there are records under the rule, those of its own class first. For a fallback they are the
+    records for which it speaks; the last bar holds those for which neither a rule nor a fallback does.
 
     Parameters
     ----------
-    rules : the rules, then the backups
+    rules : the rules, then the fallbacks
     n_rules : how many of them are rules
     default : the label of the last bar, in words
     classes : the labels in words
@@ -65,8 +65,8 @@ class CoverageDisplay(RuleSetDisplay):
     def _of(cls, summary: Summary) -> Self:
         rule_set = summary.rule_set
         n_rules, rules = len(rule_set), rule_set.all_rules
-        spare = [summary.counted(summary.spoke == j) for j in range(n_rules, len(rules))]
-        left = summary.counted((summary.spoke == -1) & ~summary.fired.any(axis=1))
+        spare = [summary.counted(summary.deciding == j) for j in range(n_rules, len(rules))]
+        left = summary.counted((summary.deciding == -1) & ~summary.covering.any(axis=1))
         labels = [*(rule.label for rule in rules), rule_set.default]
         return cls(
             rules=rules,
@@ -130,16 +130,16 @@ class CoverageDisplay(RuleSetDisplay):
         return self._drawn([ax])
 
     def _places(self) -> list[float]:
-        """Return where the bars stand: backups and the default after a gap each."""
+        """Return where the bars stand: fallbacks and the default after a gap each."""
         n_bars = self.counts.shape[0]
         gaps = [(j >= self.n_rules) + (j == n_bars - 1 and n_bars - 1 > self.n_rules) for j in range(n_bars)]
         return [j + 0.9 * gap for j, gap in enumerate(gaps)]
 
     def _set_apart(self, ax: Any, places: Sequence[float]) -> None:
         """Say in the gaps what comes below them."""
-        heads = {self.n_rules: "where no rule covers a record, the first of these backups speaks"}
+        heads = {self.n_rules: "where no rule covers a record, the first of these fallbacks speaks"}
         last = len(places) - 1
-        heads[last] = "neither a rule nor a backup" if last > self.n_rules else "no rule"
+        heads[last] = "neither a rule nor a fallback" if last > self.n_rules else "no rule"
         for j, words in heads.items():
             line = places[j] - 0.9
             ax.text(0, line, f" {words}", fontsize=SMALL, style="italic", va="center")

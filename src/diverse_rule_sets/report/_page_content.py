@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.tables import Column
-from diverse_rule_sets.report._model import Field, field_of, model_of, why_not
+from diverse_rule_sets.report._page_model import Field, field_of, model_of, why_not
+from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
 from diverse_rule_sets.report._summary import Flags, Integers, Summary
-from diverse_rule_sets.report._wording import name_of, phrase, sentence
 
 # Columns that no rule reads are shown up to so many columns in all.
 MAX_COLUMNS = 24
@@ -81,12 +81,12 @@ def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
 
 
 def _records_behind(summary: Summary) -> Iterable[tuple[Flags, Integers]]:
-    """Return the records behind each rule and each backup, and what it says of them; those of the default last."""
-    said = summary.rule_set.said_by(np.arange(len(summary.rule_set.all_rules) + 1))
+    """Return the records behind each rule and each fallback, and what it says of them; those of the default last."""
+    said = summary.rule_set.labels_of(np.arange(len(summary.rule_set.all_rules) + 1))
     for j, label in enumerate(said[:-1].tolist()):
-        covered = summary.fired[:, j] if j < len(summary.rule_set) else summary.spoke == j
+        covered = summary.covering[:, j] if j < len(summary.rule_set) else summary.deciding == j
         yield covered, np.full(covered.size, label, np.int64)
-    yield (summary.depth == 0) & (summary.spoke == -1), np.full(summary.codes.size, said[-1], np.int64)
+    yield (summary.depth == 0) & (summary.deciding == -1), np.full(summary.codes.size, said[-1], np.int64)
 
 
 def _picked(
@@ -123,7 +123,7 @@ def _records(
             "name": None if index is None else name_of(str(index[record])),
             "actual": int(summary.codes[record]),
             "answer": int(summary.answers[record]),
-            "speaker": int(summary.spoke[record]),
+            "speaker": int(summary.deciding[record]),
             "covered": bool(summary.depth[record]),
             "cells": [column[k] for column in cells],
         }

@@ -11,13 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import ALARM, GREY, given_axes, ink_on, pyplot
-from diverse_rule_sets.model._answers import firing_groups
+from diverse_rule_sets.model._answers import covering_groups
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._display import RuleSetDisplay
-from diverse_rule_sets.report._lettering import names_of, rule_words
-from diverse_rule_sets.report._panels import SMALL, TINY, USUAL, bar_legend, class_bars, name_ticks, titled, write_alone
+from diverse_rule_sets.report._legends import (
+    SMALL,
+    TINY,
+    USUAL,
+    bar_legend,
+    class_bars,
+    name_ticks,
+    titled,
+    write_alone,
+)
 from diverse_rule_sets.report._summary import Integers, Summary
+from diverse_rule_sets.report._text_layout import names_of, rule_words
 
 # Up to so many rules the cells have room for numbers, and the rows for words.
 _FEW_RULES = 20
@@ -263,7 +272,7 @@ class OverlapDisplay(RuleSetDisplay):
 
 def _combinations(summary: Summary) -> list[Combination]:
     """Return the combinations of two rules or more that occur, those with the most records first."""
-    groups, which = firing_groups(summary.fired)
+    groups, which = covering_groups(summary.covering)
     n_classes = len(summary.classes)
     counts = np.bincount(which * n_classes + summary.codes, minlength=len(groups) * n_classes)
     labels = [rule.label for rule in summary.rule_set]

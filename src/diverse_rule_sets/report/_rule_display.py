@@ -17,11 +17,11 @@ from diverse_rule_sets._util.plotting import class_colours, given_axes, ink_on, 
 from diverse_rule_sets.model._conditions import Condition, merged
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
 from diverse_rule_sets.report._display import Display
-from diverse_rule_sets.report._lettering import conditions_joined, names_of, readable, rule_words, told_apart
-from diverse_rule_sets.report._panels import SMALL, class_entries, legend, titled
-from diverse_rule_sets.report._scales import AxisScale, scale_of, strip_scale
+from diverse_rule_sets.report._legends import SMALL, class_entries, legend, titled
 from diverse_rule_sets.report._summary import Flags, Integers, Summary, summarise
+from diverse_rule_sets.report._text_layout import conditions_joined, names_of, readable, rule_words, told_apart
 
 Features = tuple[Hashable | None, Hashable | None]
 # Pairs of columns are looked for among so many.
@@ -60,7 +60,7 @@ class RuleDisplay(Display):
 
     Parameters
     ----------
-    rules, numbers : the rules drawn, and their numbers as printed (backups follow the rules)
+    rules, numbers : the rules drawn, and their numbers as printed (fallbacks follow the rules)
     x, y : where the records drawn stand: ``x.positions``, ``y.positions``; see :meth:`boxes` for the rectangles
     records : which records are drawn, as positions in X
     codes : position of the label of each record drawn
@@ -119,7 +119,7 @@ class RuleDisplay(Display):
         ----------
         clf : a fitted classifier of this package, or a RuleSet
         X, y : the records, and their labels
-        rule : number of a rule or backup as printed, from 1, or several; None for all rules that can be drawn on the
+        rule : number of a rule or fallback as printed, from 1, or several; None for all rules that can be drawn on the
             two features: they read both of them, or none but them
         features : names of two columns, or of one, along which records are then spread out; by default two that
             the rules read, and for a rule of one condition the column that other rules read most beside it

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets.cli._answers import evaluation
 from diverse_rule_sets.cli._fitting import Records
-from diverse_rule_sets.cli._screen import say, show_table
+from diverse_rule_sets.cli._predicting import evaluation
+from diverse_rule_sets.cli._terminal import say, show_table
 from diverse_rule_sets.model._formatting import format_body
 from diverse_rule_sets.model._text import digits
 
@@ -32,12 +32,12 @@ def tell_held_out(rule_set: RuleSet, outside: Records, n_inside: int, file: IO[s
 
 def _head_figures(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the figures of a rule set on a table, with what they mean."""
-    backups = sum(rule["backup"] for rule in facts["rules"])
+    fallbacks = sum(rule["fallback"] for rule in facts["rules"])
     return [
         ("accuracy", digits(facts["accuracy"], ".3f"), _baseline(facts)),
         ("balanced accuracy", digits(facts["balanced_accuracy"], ".3f"), "mean of the classes' recalls"),
         ("log loss", f"{facts['log_loss']:.3f}", "of the probabilities"),
-        ("rules", f"{len(facts['rules']) - backups}", f"and {backups} backups"),
+        ("rules", f"{len(facts['rules']) - fallbacks}", f"and {fallbacks} fallbacks"),
         ("conditions", f"{facts['mean_conditions']:.1f}", "a rule"),
         ("overlap", digits(facts["overlap_share"], ".1%"), "of the records are under two rules or more"),
         ("uncovered", digits(facts["uncovered_share"], ".1%"), "of the records are under no rule"),
@@ -86,7 +86,7 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
         _share(trained["precision"]),
         f"{trained['n_covered']:,}",
         rule["label"],
-        f"{'no rule covers it, and ' if rule['backup'] else ''}{format_body(rule['conditions'])}",
+        f"{'no rule covers it, and ' if rule['fallback'] else ''}{format_body(rule['conditions'])}",
     )
 
 

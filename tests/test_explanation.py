@@ -131,8 +131,8 @@ def test_a_value_that_is_missing_could_be_there():
 
 
 def test_a_backup_may_be_the_one_to_speak():
-    rule_set = rules("IF a > 5 THEN good", backups=(Rule.parse("IF b > 5 THEN ugly"),))
-    assert rule_set.why({"a": 9, "b": 9}).splitlines()[-1] == "It would be ugly if a <= 5 (it is 9): backup 2."
+    rule_set = rules("IF a > 5 THEN good", fallbacks=(Rule.parse("IF b > 5 THEN ugly"),))
+    assert rule_set.why({"a": 9, "b": 9}).splitlines()[-1] == "It would be ugly if a <= 5 (it is 9): fallback 2."
 
 
 def test_rules_that_win_together_are_named_so():
@@ -226,8 +226,8 @@ def test_what_is_said_is_true_of_every_value_that_meets_it(drawn, seed):
             assert len(kept) > 0
             assert not Rule(change.conditions, 0).covers(frame)[i] or not change.conditions
             assert ((rule_set.predict(kept) == change.label) == change.enough).all()
-            who = rule_set.speakers(kept)
-            alone = (who >= 0) | ~rule_set.fires(kept).any(axis=1)
+            who = rule_set.deciding(kept)
+            alone = (who >= 0) | ~rule_set.covers(kept).any(axis=1)
             assert set(np.where(alone, who, -2).tolist()) == set(change.deciding)
             if not change.enough:
                 assert rule_set.rules[change.rule].covers(kept).all()

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from diverse_rule_sets.cli._boundary import InputError
+from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._reading_options import MISSING
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"

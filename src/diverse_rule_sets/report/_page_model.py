@@ -16,8 +16,8 @@ from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INST
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.report._plain_text import name_of, value_of
 from diverse_rule_sets.report._summary import Integers
-from diverse_rule_sets.report._wording import name_of, value_of
 
 # What a person may pick from in one column, besides what the rules and the sampled records name.
 _MAX_CHOICES = 60
@@ -171,11 +171,11 @@ def model_of(rule_set: RuleSet, fields: Iterable[Field]) -> dict[str, Any]:
     return {
         "n_rules": len(rule_set),
         "bodies": [_body_in_numbers(rule.conditions, by_name) for rule in rule_set.all_rules],
-        "labels": rule_set.said_by(np.arange(len(rule_set.all_rules) + 1)).tolist(),
+        "labels": rule_set.labels_of(np.arange(len(rule_set.all_rules) + 1)).tolist(),
         "order": decision.order.tolist(),
         "ballots": None if decision.ballots is None else [[str(n) for n in row] for row in decision.ballots.tolist()],
         "preference": decision.preference.tolist(),
-        "probabilities": rule_set.speaker_probabilities.tolist(),
+        "probabilities": rule_set.rule_probabilities.tolist(),
         "added": _added_counts(rule_set.evidence) if rule_set.adds_counts else None,
     }
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_name, format_value
-from diverse_rule_sets.report._lettering import as_written, readable, shortened, told_apart, width_of, wrapped
-from diverse_rule_sets.report._panels import SMALL, USUAL, name_ticks
+from diverse_rule_sets.report._legends import SMALL, USUAL, name_ticks
+from diverse_rule_sets.report._text_layout import as_written, readable, shortened, told_apart, width_of, wrapped
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]

@@ -27,7 +27,7 @@ def settings(**changes):
     limits = {"max_rules": 12, "min_recall_gain": 0.02}
     limits |= {name: changes.pop(name) for name in Limits._fields if name in changes}
     values = {"n_candidates": 12, "diversity": "strict", "second_pass": True, "limits": Limits(**limits)}
-    return search.Settings(**(values | changes))
+    return search.SearchSettings(**(values | changes))
 
 
 def run(backend, seed=0, columns=None, **changes):

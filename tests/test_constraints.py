@@ -1,4 +1,4 @@
-"""What experts ask is kept, on every table, by every learnt rule and backup, in both searches."""
+"""What experts ask is kept, on every table, by every learnt rule and fallback, in both searches."""
 
 import itertools
 import pickle
@@ -27,16 +27,16 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn import _search as grow
-from diverse_rule_sets.learn._constraints import FREE, Given, Steering
-from diverse_rule_sets.learn._fallbacks import find_backups
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
+from diverse_rule_sets.learn._fallbacks import find_fallbacks
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Settings, search
-from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import SearchSettings, search
+from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from internal import classifier
-from test_grow import data
-from test_search import random_data as small_data
+from test_default_search import data
+from test_paper_search import random_data as small_data
 
 COLUMNS = ("a", "b", "c", "d")
 WAYS = ("increasing", "decreasing")
@@ -95,9 +95,9 @@ some_rules = st.lists(
 
 
 def learnt_of(clf):
-    """The rules that were learnt, and all backups."""
+    """The rules that were learnt, and all fallbacks."""
     n_given = len(clf.given_rules or ())
-    return [*clf.rule_set_.rules[n_given:], *clf.rule_set_.backups]
+    return [*clf.rule_set_.rules[n_given:], *clf.rule_set_.fallbacks]
 
 
 # --- given rules -------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_rules_go_where_the_given_ones_are_not(params):
     assert clf.rule_set_[0] == first
     assert clf.rule_set_[0].class_counts == first.class_counts
     assert len(clf.rule_set_) > 1
-    fired = clf.rule_set_.fires(X)
+    fired = clf.rule_set_.covers(X)
     assert not fired[fired[:, 0], 1:].any()
 
 
@@ -169,7 +169,7 @@ def test_as_many_given_as_wanted_leaves_no_room(params):
     rules = [Rule((Interval("a", low=4.0),), 1), Rule((Equals("d", "x"),), 0)]
     clf = classifier(given_rules=rules, max_rules=2, diversity=2.5, random_state=0, **params).fit(X, y)
     assert list(clf.rule_set_) == rules
-    assert clf.rule_set_.backups == ()
+    assert clf.rule_set_.fallbacks == ()
     assert clf.lambda_ == 2.5
     distance = naive.dispersion([frozenset(np.flatnonzero(rule.covers(X))) for rule in rules])
     assert clf.objective_ == pytest.approx(sum(step["quality"] for step in clf.history_) + 2.5 * distance)
@@ -348,8 +348,8 @@ def test_required_columns_are_found_and_cost_little():
 def test_backups_never_lose_a_required_column():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = fitted(X, y, required=["mean texture"])
-    assert clf.rule_set_.backups
-    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.backups)
+    assert clf.rule_set_.fallbacks
+    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.fallbacks)
 
 
 @pytest.mark.parametrize("params", SEARCHES)
@@ -456,17 +456,17 @@ def test_outer_bins_may_stay():
     assert all(keeps_direction(rule, {("age", "ill"): "increasing", ("income", "ill"): "decreasing"}) for rule in ill)
 
 
-def grown(seed, steering, guarded=True):
+def grown(seed, constraints, guarded=True):
     """Search items of four columns, of which the odd ones say `above`; returns the rules before and after splits."""
     y, _, columns, opposites, backend = data(seed)
     limits = Limits(max_rules=14, max_conditions=3, min_support=3)
-    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-    refiner = Refiner(backend, columns, scale, limits, 0.3, steering)
-    how, rng = Settings(6, "strict", True, limits), np.random.default_rng(seed)
-    sampler = SteeredSampler(backend, "pairs", 0.2, steering)
-    trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
-    refiner.steering = steering if guarded else FREE
-    before, after = (grow.finished(backend, refiner, trace, how, o, lambda *_: None) for o in (None, opposites))
+    measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    local_search = LocalSearch(backend, columns, measures, limits, 0.3, constraints)
+    how, rng = SearchSettings(6, "strict", True, limits), np.random.default_rng(seed)
+    sampler = ConstrainedSampler(backend, "pairs", 0.2, constraints)
+    trace = grow.first_pass(backend, sampler, local_search, how, rng, lambda *_: None)
+    local_search.constraints = constraints if guarded else UNCONSTRAINED
+    before, after = (grow.finish(backend, local_search, trace, how, o, lambda *_: None) for o in (None, opposites))
     return before.steps, after.steps
 
 
@@ -476,12 +476,12 @@ def test_splits_keep_to_what_is_asked(label, required):
     """They are made here, and would break it if nobody looked."""
     banned = np.zeros((3, 40), bool)
     banned[label, 1::2] = True
-    steering = Steering((), np.repeat(np.arange(4), 10), required, banned)
+    constraints = Constraints((), np.repeat(np.arange(4), 10), required, banned)
     broken, n_splits = {True: 0, False: 0}, 0
     for seed, guarded in itertools.product(range(6), broken):
-        before, after = grown(seed, steering, guarded)
-        assert all(steering.allows(step.body, step.label) for step in before)
-        broken[guarded] += sum(not steering.allows(step.body, step.label) for step in after)
+        before, after = grown(seed, constraints, guarded)
+        assert all(constraints.allows(step.body, step.label) for step in before)
+        broken[guarded] += sum(not constraints.allows(step.body, step.label) for step in after)
         n_splits += (len(after) - len(before)) * guarded
     assert n_splits > 0
     assert broken[True] == 0
@@ -492,26 +492,26 @@ def test_shortening_leaves_an_item_of_a_required_column():
     """Item 1 holds wherever item 0 does, and is left out unless its column is required."""
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
-    scale = Scale(backend.class_totals, np.ones(2), 1.0, 0.0)
+    measures = Measures(backend.class_totals, np.ones(2), 1.0, 0.0)
     for required, kept in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
-        steering = Steering((), np.arange(3), required)
-        assert Refiner(backend, np.arange(3), scale, Limits(5), 0.0, steering).shortened((0, 1)) == kept
+        constraints = Constraints((), np.arange(3), required)
+        assert LocalSearch(backend, np.arange(3), measures, Limits(5), 0.0, constraints).shortened((0, 1)) == kept
 
 
 @pytest.mark.parametrize("required", [(), (2,)])
 def test_backups_may_be_what_they_are(required):
-    """The label of a backup is known only once those before it have taken their records."""
+    """The label of a fallback is known only once those before it have taken their records."""
     broken = {True: 0, False: 0}
     for seed, guarded in itertools.product(range(60), broken):
         rng = np.random.default_rng(seed)
         items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
         backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 3)
-        scale, columns = Scale(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
-        steering = Steering((), columns, required, rng.random((3, 10)) < 0.2)
+        measures, columns = Measures(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
+        constraints = Constraints((), columns, required, rng.random((3, 10)) < 0.2)
         bodies = [tuple(sorted({2, *rng.choice(10, 3).tolist()})) for _ in range(5)]
-        asked = steering if guarded else FREE
-        found = find_backups(backend, columns, scale, bodies, backend.nothing, Limits(9), 15, asked)
-        broken[guarded] += sum(not steering.allows(backup.body, backup.label) for backup in found)
+        asked = constraints if guarded else UNCONSTRAINED
+        found = find_fallbacks(backend, columns, measures, bodies, backend.nothing, Limits(9), 15, asked)
+        broken[guarded] += sum(not constraints.allows(fallback.body, fallback.label) for fallback in found)
     assert broken[True] == 0
     assert broken[False] > 50
 
@@ -524,14 +524,14 @@ def test_what_is_allowed_around_bodies_is_what_is_allowed_one_by_one(seed):
     rng = np.random.default_rng(seed)
     columns = np.sort(rng.integers(0, 4, 9))
     required = tuple(rng.choice(np.unique(columns), seed % 3, replace=False).tolist())
-    steering = Steering((), columns, required, rng.random((3, 9)) < 0.2 if seed % 2 else None)
+    constraints = Constraints((), columns, required, rng.random((3, 9)) < 0.2 if seed % 2 else None)
     bodies = [tuple(sorted(rng.choice(9, size, replace=False).tolist())) for size in (0, 1, 2, 3, 3)]
     used = np.array([np.isin(np.arange(columns.max() + 1), columns[list(body)]) for body in bodies])
     labels = rng.integers(0, 3, (5, 10))
-    got = steering.allowed_around(bodies, used, labels)
+    got = constraints.allowed_around(bodies, used, labels)
     for (j, body), item in itertools.product(enumerate(bodies), range(10)):
         longer = tuple(sorted({*body, item} - {9}))
-        assert got[j, item] == steering.allows(longer, int(labels[j, item]))
+        assert got[j, item] == constraints.allows(longer, int(labels[j, item]))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.floats(0, 3))
@@ -551,7 +551,9 @@ def test_the_greedy_goes_on_from_what_stands(seed, n_standing, lambda_):
 def standing(backend, bodies_and_labels):
     """Bodies as rules that are given."""
     covers = [backend.cover(body) for body, _ in bodies_and_labels]
-    return tuple(Given(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True))
+    return tuple(
+        GivenRule(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True)
+    )
 
 
 @pytest.mark.parametrize("diversity", ["strict", "none"])
@@ -569,10 +571,10 @@ def test_the_papers_search_goes_on_from_given_rules(diversity):
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
         ref, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 9, 0.02, diversity, True, rules)
-        how = Settings(12, diversity, True, Limits(9, min_recall_gain=0.02))
+        how = SearchSettings(12, diversity, True, Limits(9, min_recall_gain=0.02))
         rng = np.random.default_rng(seed)
-        steering = Steering(standing(backend, rules))
-        found = search(backend, RejectionSampler(backend), np.arange(14), how, rng, lambda *_: None, steering)
+        constraints = Constraints(standing(backend, rules))
+        found = search(backend, RejectionSampler(backend), np.arange(14), how, rng, lambda *_: None, constraints)
         assert [(step.body, step.label) for step in found.learnt] == ref[len(rules) :]
         assert found.objective == pytest.approx(naive.objective(ref, records, y.tolist(), lambda_))
         passes.add(found.pass_)
@@ -603,16 +605,16 @@ def beside(seed, refine, max_overlap, max_rules=9):
     y, _, columns, opposites, backend = data(seed)
     limits = Limits(max_rules, max_conditions=3, max_overlap=max_overlap, min_support=3)
     rules, report = [((0, 16), 0), ((13, 29), 1)], lambda *_: None
-    steering = Steering(standing(backend, rules), columns)
+    constraints = Constraints(standing(backend, rules), columns)
     sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
-    how = Settings(12 if refine else 60, "none", True, limits)
+    how = SearchSettings(12 if refine else 60, "none", True, limits)
     if not refine:
-        found = search(backend, sampler, columns, how, rng, report, steering)
+        found = search(backend, sampler, columns, how, rng, report, constraints)
     else:
-        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-        refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
-        trace = grow.first_pass(backend, sampler, refiner, how, rng, report)
-        found = grow.finished(backend, refiner, trace, how, opposites, report)
+        measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
+        trace = grow.first_pass(backend, sampler, local_search, how, rng, report)
+        found = grow.finish(backend, local_search, trace, how, opposites, report)
     return found.steps, backend, rules, found
 
 
@@ -621,20 +623,20 @@ def test_one_first_pass_serves_several_numbers_of_rules(diversity):
     """Beside given rules too the beginning of a long search is a short one; lambda is that of its first round."""
     for seed in range(6):
         y, _, columns, opposites, backend = data(seed)
-        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-        steering = Steering(standing(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
+        measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        constraints = Constraints(standing(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
         answers = {}
         for most in (10, 3, 4):
             limits = Limits(most, max_conditions=3, max_overlap=0.3, min_support=3)
-            refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+            local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
             sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
-            how = Settings(6, diversity, True, limits)
-            trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
+            how = SearchSettings(6, diversity, True, limits)
+            trace = grow.first_pass(backend, sampler, local_search, how, rng, lambda *_: None)
             seen = [candidate.quality for candidate in trace.pool.candidates[: trace.n_seen[2]]]
             assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
             for wanted in [n for n in (3, 4, 10) if n <= most]:
-                how = Settings(6, diversity, True, limits._replace(max_rules=wanted))
-                found = grow.finished(backend, refiner, trace, how, opposites, lambda *_: None)
+                how = SearchSettings(6, diversity, True, limits._replace(max_rules=wanted))
+                found = grow.finish(backend, local_search, trace, how, opposites, lambda *_: None)
                 bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
                 assert len(bodies) <= wanted
                 assert answers.setdefault(wanted, bodies) == bodies
@@ -644,13 +646,15 @@ def test_climbs_start_with_required_columns():
     """However long the drawn bodies are, and without losing a climb to a start that can be no rule."""
     X, y = load_breast_cancer(return_X_y=True)
     starts = []
-    climb = Refiner.climb
+    climb = LocalSearch.improve
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Refiner, "climb", lambda self, some: starts.append((self.steering, some)) or climb(self, some))
+        patch.setattr(
+            LocalSearch, "improve", lambda self, some: starts.append((self.constraints, some)) or climb(self, some)
+        )
         fitted(X, y, length_odds=1.0, max_rules=3, required=["x0", "x9"])
-    some = [(steering, start) for steering, bodies in starts for start in bodies if start]
+    some = [(constraints, start) for constraints, bodies in starts for start in bodies if start]
     assert len(some) > 10
-    assert all(steering.complete(start) and len(start) <= 8 for steering, start in some)
+    assert all(constraints.complete(start) and len(start) <= 8 for constraints, start in some)
 
 
 @pytest.mark.parametrize("measure", ["pairs", "triples"])
@@ -663,11 +667,11 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
         banned[1] = rng.random(8) < 0.5
         flags = rng.random(40) < 0.2
         whole, less = (LocalBackend(bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
-        steered = SteeredSampler(whole, measure, 0.7, Steering((), np.arange(8), (), banned))
+        constrained = ConstrainedSampler(whole, measure, 0.7, Constraints((), np.arange(8), (), banned))
         for label, plain in ((0, whole), (1, less)):
             sampler = RejectionSampler(plain, measure, 0.7)
             expected = sampler.draw(label, 30, cover_of(plain, flags), np.random.default_rng(seed))
-            got = steered.draw(label, 30, cover_of(whole, flags), np.random.default_rng(seed))
+            got = constrained.draw(label, 30, cover_of(whole, flags), np.random.default_rng(seed))
             assert list(got.tuples()) == list(expected.tuples())
             n_drawn += got.size
     assert n_drawn > 500
@@ -676,7 +680,7 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
 def test_required_items_are_drawn_by_the_law_that_is_written_down():
     """One record with three items of the required column and one other: 15 subsets, of which one needs an item."""
     backend = LocalBackend(bitset.pack(np.ones((4, 1), bool)), np.array([0]), 1)
-    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 0, 0, 1]), (0,)))
+    sampler = ConstrainedSampler(backend, "pairs", 1.0, Constraints((), np.array([0, 0, 0, 1]), (0,)))
     drawn = list(sampler.draw(0, 6000, backend.nothing, np.random.default_rng(0)).tuples())
     bodies = [b for size in range(1, 5) for b in itertools.combinations(range(4), size) if set(b) & {0, 1, 2}]
     assert set(drawn) == set(bodies)
@@ -690,18 +694,18 @@ def test_required_items_are_drawn_by_the_law_that_is_written_down():
 def test_a_record_without_an_item_of_a_required_column_gives_no_body():
     items = np.array([[1, 0], [1, 0], [1, 1], [0, 0]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 0, 1]), 2)
-    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 1]), (1,)))
+    sampler = ConstrainedSampler(backend, "pairs", 1.0, Constraints((), np.array([0, 1]), (1,)))
     drawn = list(sampler.draw(0, 50, backend.nothing, np.random.default_rng(0)).tuples())
     assert set(drawn) == {(1,), (0, 1)}
     assert sampler.draw(1, 50, backend.nothing, np.random.default_rng(0)).size == 0
 
 
 def test_a_start_holds_an_item_of_each_required_column():
-    steering = Steering((), np.arange(12) // 3, (1, 3))
+    constraints = Constraints((), np.arange(12) // 3, (1, 3))
     for seed in range(50):
         rng = np.random.default_rng(seed)
         body = tuple(sorted({3, 9, *rng.choice(12, 8).tolist()}))
-        start = steering.start(body, 4, 3, rng)
+        start = constraints.start(body, 4, 3, rng)
         assert set(start) <= set(body)
         assert len(start) <= 4
         assert {1, 3} <= {item // 3 for item in start}

@@ -8,9 +8,9 @@ from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn._fallbacks import find_backups
+from diverse_rule_sets.learn._fallbacks import find_fallbacks
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._measures import Measures
 
 
 def some_rules(seed, n=300):
@@ -21,8 +21,8 @@ def some_rules(seed, n=300):
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 2)
     bodies = [(0, 1, 4), (2, 3, 5)]
     covered = backend.union(*map(backend.cover, bodies))
-    scale = Scale(backend.class_totals, np.ones(2), 5.0, 0.0)
-    return items, y, backend, bodies, covered, scale
+    measures = Measures(backend.class_totals, np.ones(2), 5.0, 0.0)
+    return items, y, backend, bodies, covered, measures
 
 
 def loss(bodies, shares, rest, records, y, uncovered):
@@ -36,20 +36,20 @@ def loss(bodies, shares, rest, records, y, uncovered):
 
 def test_backups_are_shorter_rules_and_each_earns_its_place():
     for seed in range(5):
-        items, y, backend, bodies, covered, scale = some_rules(seed)
-        found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9, min_support=3), 10)
+        items, y, backend, bodies, covered, measures = some_rules(seed)
+        found = find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9, min_support=3), 10)
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         uncovered = ~flags_of(backend, covered)
         assert found
-        kept = [backup.body for backup in found]
+        kept = [fallback.body for fallback in found]
         speaks = np.array([naive.first_that_holds(kept, record) for record in records])
-        for j, backup in enumerate(found):
-            assert any(set(backup.body) < set(body) for body in bodies)
+        for j, fallback in enumerate(found):
+            assert any(set(fallback.body) < set(body) for body in bodies)
             answered = uncovered & (speaks == j)
-            assert backup.class_counts.tolist() == np.bincount(y[answered], minlength=2).tolist()
-        rest = scale.shares(np.bincount(y[uncovered], minlength=2))
+            assert fallback.class_counts.tolist() == np.bincount(y[answered], minlength=2).tolist()
+        rest = measures.shares(np.bincount(y[uncovered], minlength=2))
         inside = [uncovered & np.array([naive.covers(body, record) for record in records]) for body in kept]
-        shares = [scale.shares(np.bincount(y[flags], minlength=2)) for flags in inside]
+        shares = [measures.shares(np.bincount(y[flags], minlength=2)) for flags in inside]
         whole = loss(kept, shares, rest, records, y, uncovered)
         assert whole < loss([], [], rest, records, y, uncovered) - 1
         for j in range(len(kept)):
@@ -59,52 +59,52 @@ def test_backups_are_shorter_rules_and_each_earns_its_place():
 
 
 def test_fewer_conditions_dropped_come_first_then_the_surest():
-    _, y, backend, bodies, covered, scale = some_rules(1)
-    found = find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), 10)
+    _, y, backend, bodies, covered, measures = some_rules(1)
+    found = find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9), 10)
     uncovered = ~flags_of(backend, covered)
     keys = []
-    for backup in found:
-        inside = uncovered & flags_of(backend, backend.cover(backup.body))
-        keys.append((3 - len(backup.body), -scale.shares(np.bincount(y[inside], minlength=2)).max()))
+    for fallback in found:
+        inside = uncovered & flags_of(backend, backend.cover(fallback.body))
+        keys.append((3 - len(fallback.body), -measures.shares(np.bincount(y[inside], minlength=2)).max()))
     assert len(keys) > 1
     assert keys == sorted(keys)
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_no_more_than_asked_for(most):
-    _, _, backend, bodies, covered, scale = some_rules(2)
-    assert len(find_backups(backend, np.arange(8), scale, bodies, covered, Limits(9), most)) <= most
+    _, _, backend, bodies, covered, measures = some_rules(2)
+    assert len(find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9), most)) <= most
 
 
 def test_one_condition_leaves_nothing_to_drop_and_full_cover_nothing_to_answer():
-    _, _, backend, _, _, scale = some_rules(3)
-    assert find_backups(backend, np.arange(8), scale, [(0,)], backend.cover((0,)), Limits(9), 5) == []
-    assert find_backups(backend, np.arange(8), scale, [(0, 1)], backend.everything, Limits(9), 5) == []
+    _, _, backend, _, _, measures = some_rules(3)
+    assert find_fallbacks(backend, np.arange(8), measures, [(0,)], backend.cover((0,)), Limits(9), 5) == []
+    assert find_fallbacks(backend, np.arange(8), measures, [(0, 1)], backend.everything, Limits(9), 5) == []
 
 
 def test_backups_in_a_fitted_classifier():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
     rule_set = clf.rule_set_
-    assert 0 < len(rule_set.backups) <= clf.max_fallbacks
-    uncovered = ~rule_set.fires(X).any(axis=1)
-    speakers = rule_set.speakers(X)
-    for j, backup in enumerate(rule_set.backups, len(rule_set)):
-        assert any({c.column for c in backup.conditions} < {c.column for c in rule.conditions} for rule in rule_set)
-        assert (backup.covers(X) & uncovered)[speakers == j].all()
-        assert dict(backup.class_counts) == {c: int((y[speakers == j] == c).sum()) for c in (0, 1)}
+    assert 0 < len(rule_set.fallbacks) <= clf.max_fallbacks
+    uncovered = ~rule_set.covers(X).any(axis=1)
+    speakers = rule_set.deciding(X)
+    for j, fallback in enumerate(rule_set.fallbacks, len(rule_set)):
+        assert any({c.column for c in fallback.conditions} < {c.column for c in rule.conditions} for rule in rule_set)
+        assert (fallback.covers(X) & uncovered)[speakers == j].all()
+        assert dict(fallback.class_counts) == {c: int((y[speakers == j] == c).sum()) for c in (0, 1)}
     if (speakers == -1).any():
         assert rule_set.default_counts == tuple(np.bincount(y[speakers == -1], minlength=2).tolist())
     told = clf.explain(X[uncovered])
-    speaks = pd.Series(rule_set.speakers(X[uncovered]))
+    speaks = pd.Series(rule_set.deciding(X[uncovered]))
     assert (speaks[speaks >= 0] >= len(rule_set)).all()
     for reason, rule in zip(told["reason"], told["rule"], strict=True):
         if pd.isna(rule):
-            assert reason.startswith("no rule and no backup covers it: ")
+            assert reason.startswith("no rule and no fallback covers it: ")
         else:
-            backup = rule_set.backups[int(rule) - 1 - len(rule_set)]
-            assert reason == f"no rule covers it; the first backup that does: {backup}"
-    assert DiverseRuleSetClassifier(random_state=0, max_fallbacks=0).fit(X, y).rule_set_.backups == ()
+            fallback = rule_set.fallbacks[int(rule) - 1 - len(rule_set)]
+            assert reason == f"no rule covers it; the first fallback that does: {fallback}"
+    assert DiverseRuleSetClassifier(random_state=0, max_fallbacks=0).fit(X, y).rule_set_.fallbacks == ()
 
 
 def test_backups_answer_better_than_one_default():

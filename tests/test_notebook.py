@@ -51,7 +51,7 @@ def a_set(**changes):
         "default": "bad",
         "class_totals": (60, 40),
         "uncovered_counts": (29, 21),
-        "backups": (Rule((Interval("age", 37),), "good", (("bad", 5), ("good", 20))),),
+        "fallbacks": (Rule((Interval("age", 37),), "good", (("bad", 5), ("good", 20))),),
     }
     return RuleSet(**(values | changes))
 
@@ -61,7 +61,7 @@ def test_rules_backups_and_default_with_their_figures():
     assert read.cells[0] == "badgood"  # beside their colours
     assert read.cells[1:6] == ["1", 'age > 37 AND sex = "F"', "good", "90%", "1010%"]
     assert read.cells[6:11] == ["2", "age <= 37", "bad", "75%", "4040%"]
-    assert read.cells[11] == "1 backup, asked in order where no rule covers a record (50 of 100)"
+    assert read.cells[11] == "1 fallback, asked in order where no rule covers a record (50 of 100)"
     assert read.cells[12:17] == ["3", "age > 37", "good", "80%", "2525%"]
     assert read.cells[17] == "OTHERWISE bad (25 records left: 24 bad, 1 good)"
     assert "the most precise one speaks" in read.cells[18]
@@ -91,7 +91,7 @@ def test_it_runs_nothing_and_styles_only_itself():
 def test_hostile_words_are_text():
     bad = "</style></td><script>alert(1)</script>\"'&amp;"
     rules = (Rule((Equals(bad, bad),), bad, ((bad, 2), ("good", 1))),)
-    read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, backups=())._repr_html_())
+    read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, fallbacks=())._repr_html_())
     assert not {"script"} & {tag for tag, _ in read.tags}
     assert read.cells[3] == bad
     assert "alert(1)" in read.cells[2]
@@ -118,7 +118,7 @@ def test_many_rules_many_classes_and_none():
 def test_almost_all_is_not_all_and_few_are_not_none():
     counts = ((("bad", 4_521), ("good", 2)), (("bad", 0), ("good", 9)))
     rules = tuple(Rule((Interval("age", 37),), label, n) for label, n in zip(("bad", "good"), counts, strict=True))
-    read = Reader(a_set(rules=rules, class_totals=(12_000, 8_000), backups=())._repr_html_())
+    read = Reader(a_set(rules=rules, class_totals=(12_000, 8_000), fallbacks=())._repr_html_())
     assert (read.cells[4], read.cells[5]) == (">99.9%", "4,52322.6%")
     assert (read.cells[9], read.cells[10]) == ("100%", "9<0.1%")
 

@@ -1,6 +1,6 @@
-"""The rivals beside independent implementations, in one run: Orange's CN2 and mlxtend's frequent itemsets.
+"""The baselines beside independent implementations, in one run: Orange's CN2 and mlxtend's frequent itemsets.
 
-    python benchmarks/rivals.py --data FOLDER [--repeats 3] [--record FILE]
+    python benchmarks/baselines.py --data FOLDER [--repeats 3] [--record FILE]
 
 Needs Orange3 and mlxtend beside this package (``pip install orange3 mlxtend``; large, so best in an environment of its
 own). For each of the paper's tables, cut into five bins of equal width:
@@ -124,7 +124,7 @@ def mined(name, codes, labels):
     from diverse_rule_sets._input.labels import encode_labels
     from diverse_rule_sets._input.tables import as_table
     from diverse_rule_sets.data._cut_points import Target
-    from diverse_rule_sets.data._encoder import Cutting, encode
+    from diverse_rule_sets.data._encoder import CutOptions, encode
     from diverse_rule_sets.data._local import LocalBackend
     from diverse_rule_sets.estimators._mining import Mining, frequent_bodies
 
@@ -133,7 +133,7 @@ def mined(name, codes, labels):
     their_seconds, theirs = timed(lambda: fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True))
     table = as_table(words)
     classes, y = encode_labels(labels, len(labels))
-    encoding = encode(table, Cutting("uniform", 5), Target(y, np.ones(classes.size)))
+    encoding = encode(table, CutOptions("uniform", 5), Target(y, np.ones(classes.size)))
     backend = LocalBackend(encoding.rows, y, classes.size)
     needed = int(np.ceil(0.1 * len(y)))
 

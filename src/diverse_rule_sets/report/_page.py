@@ -20,9 +20,9 @@ from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import chance_words, percent, weight_words
-from diverse_rule_sets.report._content import N_COLOURS, content
-from diverse_rule_sets.report._lettering import told_apart
+from diverse_rule_sets.report._page_content import N_COLOURS, content
 from diverse_rule_sets.report._summary import Summary, summarise
+from diverse_rule_sets.report._text_layout import told_apart
 
 _SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
 # More classes than these, and the table of answers goes by numbers and leaves out percentages.
@@ -198,7 +198,7 @@ def _derived(summary: Summary, shown: dict[str, Any]) -> dict[str, Any]:
     conflict = rule_set.conflict
     return {
         "n_rules": len(rule_set),
-        "n_backups": len(rule_set.backups),
+        "n_fallbacks": len(rule_set.fallbacks),
         "tiles": _tiles(rule_set, facts),
         "headings": _HEADINGS,
         "anything": ANYTHING,
@@ -236,13 +236,17 @@ def _mistakes(confusion: list[list[int]]) -> dict[str, Any]:
 
 def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return the headline figures: a name, a figure, and what it is of."""
-    n_records, n_backups = facts["n_records"], len(rule_set.backups)
+    n_records, n_fallbacks = facts["n_records"], len(rule_set.fallbacks)
     lengths = [len(rule.conditions) for rule in rule_set]
     return [
         ("Accuracy", percent(facts["accuracy"]), "of the records get the right label"),
         ("Balanced accuracy", percent(facts["balanced_accuracy"]), "the same, every class counting alike"),
         ("Records", _with_commas(n_records), "that the rules were measured on"),
-        ("Rules", _with_commas(len(rule_set)), f"and {_with_noun(n_backups, 'backup') if n_backups else 'no backups'}"),
+        (
+            "Rules",
+            _with_commas(len(rule_set)),
+            f"and {_with_noun(n_fallbacks, 'fallback') if n_fallbacks else 'no fallbacks'}",
+        ),
         ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
         ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are under two rules or more"),
         ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are under no rule"),
