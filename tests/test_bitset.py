@@ -49,6 +49,9 @@ def test_members_and_containment(flags):
     columns = np.arange(flags.shape[1])
     lists = bitset.members_of(rows, columns)
     assert list(lists.tuples()) == [tuple(np.flatnonzero(flags[:, b])) for b in columns]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bitset, "_MAX_BUFFER", 7)  # several parts
+        assert list(bitset.members_of(rows, columns).tuples()) == list(lists.tuples())
     assert bitset.all_set(rows, lists, columns).all()
     shifted = np.roll(columns, 1)
     expected = [
