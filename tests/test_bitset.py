@@ -87,7 +87,7 @@ def test_checksums_tell_rows_apart_and_add_up_over_parts():
 def test_lists_take_join_and_drop_like_python_lists(lists, data):
     made = Lists.of(lists)
     assert [list(one) for one in made.tuples()] == lists
-    assert [list(one) for one in Lists.joined([made, made]).tuples()] == lists + lists
+    assert [list(one) for one in Lists.concatenate([made, made]).tuples()] == lists + lists
     chosen = data.draw(st.lists(st.integers(0, len(lists) - 1))) if lists else []
     assert [list(one) for one in made.take(np.array(chosen, np.int64)).tuples()] == [lists[j] for j in chosen]
     if lists:
@@ -98,7 +98,7 @@ def test_lists_take_join_and_drop_like_python_lists(lists, data):
 
 
 def test_joining_nothing_gives_nothing():
-    assert Lists.joined([]).size == 0
+    assert Lists.concatenate([]).size == 0
 
 
 @pytest.mark.parametrize(("n_bits", "words"), [(1, 1), (64, 1), (65, 2)])

@@ -208,7 +208,7 @@ def members_of(rows: BitRows, columns: Integers) -> Lists:
         buffer = np.empty(some.size * rows.shape[0], np.int32)  # as if every bit were set
         _kernels().members_of(rows, some, starts[1:], buffer)
         parts.append(Lists(starts, buffer[: starts[-1]].copy()))
-    return parts[0] if len(parts) == 1 else Lists.joined(parts)
+    return parts[0] if len(parts) == 1 else Lists.concatenate(parts)
 
 
 def kth_set(words: BitRows, before: Integers, ks: Integers) -> Integers:
