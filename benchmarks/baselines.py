@@ -119,12 +119,13 @@ def compared(name, codes, labels, repeats):
 
 def mined(name, codes, labels):
     """Print one line of the mining table."""
+    from diverse_rule_sets.data._offers import CutOptions
     from mlxtend.frequent_patterns import fpgrowth
 
     from diverse_rule_sets._input.labels import encode_labels
     from diverse_rule_sets._input.tables import as_table
     from diverse_rule_sets.data._cut_points import Target
-    from diverse_rule_sets.data._encoder import CutOptions, encode
+    from diverse_rule_sets.data._encoder import Encoder
     from diverse_rule_sets.data._local import LocalBackend
     from diverse_rule_sets.estimators._mining import Mining, frequent_bodies
 
@@ -133,18 +134,19 @@ def mined(name, codes, labels):
     their_seconds, theirs = timed(lambda: fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True))
     table = as_table(words)
     classes, y = encode_labels(labels, len(labels))
-    encoding = encode(table, CutOptions("uniform", 5), Target(y, np.ones(classes.size)))
-    backend = LocalBackend(encoding.rows, y, classes.size)
+    encoder = Encoder(CutOptions("uniform", 5))
+    encoded = encoder.fit_transform(table, Target(y, np.ones(classes.size)))
+    backend = LocalBackend(encoded.rows, y, classes.size)
     needed = int(np.ceil(0.1 * len(y)))
 
     def ours(shorter):
         wanted = Mining(lambda c: c.sum(axis=1) >= needed, 4, 10**7, exclusive=True, same_cover=not shorter)
-        return timed(frequent_bodies, backend, encoding.columns, wanted)
+        return timed(frequent_bodies, backend, encoder.columns, wanted)
 
     ours(True)
     seconds, found = ours(False)
     fewer_seconds, fewer = ours(True)
-    conditions = encoding.conditions
+    conditions = encoder.conditions
     ours_named = {frozenset(f"{conditions[i].column}_{conditions[i].value}" for i in b) for b in found.bodies.tuples()}
     varying = {name for name in one_hot if not one_hot[name].all()}
     theirs_named = {frozenset(s) for s in theirs["itemsets"] if set(s) <= varying}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -27,18 +28,21 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, metrics
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
+from diverse_rule_sets.estimators._search import InternalSettings
+from diverse_rule_sets.learn._learner import learn_as_in_paper
 
+# Parameters of the classifier, or internal settings of it.
 VARIANTS = {
     "default": {},
     "max_rules=5": {"max_rules": 5},
     "max_overlap=0": {"max_overlap": 0.0},
     "no overlap cap": {"max_overlap": 1.0},
-    "bins, not thresholds": {"conditions": "bins", "n_bins": 5},
+    "bins, not thresholds": {"thresholds": False, "n_bins": 5},
     "quantile cuts": {"binning": "quantile"},
     "long bodies": {"length_odds": 1.0},
-    "not refined": {"refine": False, "n_candidates": 500, "min_recall_gain": 0.01},
+    "not refined": {"learner": learn_as_in_paper, "n_candidates": 500, "min_recall_gain": 0.01},
     "no evidence asked": {"min_evidence": 0.0},
     "no smoothing": {"smoothing": 0.01},
     "conditions free": {"condition_price": 0.0},
@@ -48,9 +52,10 @@ VARIANTS = {
     "no second pass": {"second_pass": False},
     "with negation": {"negation": True},
 }
+INTERNAL = {field.name for field in fields(InternalSettings)}
 # The paper's method and its baselines, as in the paper and, the baselines, with this package's defaults.
 OTHERS = {
-    "as in the paper": DiverseRuleSetClassifier.as_in_paper,
+    "as in the paper": DRSClassifier,
     "CBA": lambda random_state: CBAClassifier(),
     "CBA as in the paper": lambda random_state: CBAClassifier.as_in_paper(),
     "CN2": lambda random_state: CN2Classifier(),
@@ -128,12 +133,18 @@ def reference(model, numbers, y, train, test):
     return {**judged(y[test], labels, model.predict_proba(numbers[test]), classes), "seconds": seconds}
 
 
+def variant(**changes):
+    """Return what makes the classifier with some parameters and internal settings changed."""
+    internal = {name: changes.pop(name) for name in INTERNAL & set(changes)}
+    return partial(DiverseRuleSetClassifier._with_internal(**internal), **changes)
+
+
 def one_split(X, y, numbers, seed, variants):
     """Return the figures of every model on one split."""
     train, test = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed)
     rows = {}
     for name in variants:
-        make = OTHERS.get(name) or partial(DiverseRuleSetClassifier, **VARIANTS[name])
+        make = OTHERS.get(name) or variant(**VARIANTS[name])
         rows[name] = measured(make(random_state=seed), X, y, train, test)
         if name in ("default", "max_rules=5"):
             leaves = max(2, rows[name]["rules"])

@@ -21,7 +21,7 @@ CODE = """
 import json, resource, sys, time
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
-from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets import DRSClassifier
 
 n, jobs = int(sys.argv[1]), int(sys.argv[2])
 rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ for j in range(20):
 y = (X[:, 0] > 0.6).astype(np.int64) + (X[:, 1] > 0.8)
 
 def fit(max_rules, n=n):
-    clf = DiverseRuleSetClassifier.as_in_paper(random_state=0, max_rules=max_rules, min_recall_gain=0.0, n_jobs=jobs)
+    clf = DRSClassifier(random_state=0, max_rules=max_rules, min_recall_gain=0.0, n_jobs=jobs)
     start = time.perf_counter()
     clf.fit(X[:n], y[:n])
     assert len(clf.rule_set_) == max_rules

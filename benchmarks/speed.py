@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py --data FOLDER
 
-Fits of the default and of ``as_in_paper``, once compiled, on whole tables: the median of 5, on one thread. The column
+Fits of the default and of ``DRSClassifier``, once compiled, on whole tables: the median of 5, on one thread. The column
 "paper's code" quotes the seconds of the authors' implementation, measured elsewhere, and is no part of the run. The
 last table is made up: 5,000 records of 1,000 columns, three classes.
 """
@@ -22,7 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
 
 PAPERS_CODE = {"contracept": "41", "cardio": "951", "anuran": "not finished", "avila": "88"}
 
@@ -77,10 +77,10 @@ def main():
     for name, (X, y) in {**tables(options.data), "wide": wide}.items():
         numbers = OrdinalEncoder().fit_transform(X) if name == "contracept" else X
         repeats = 1 if name == "wide" else 5
-        DiverseRuleSetClassifier.as_in_paper(random_state=0).fit(X[:100], y[:100])
+        DRSClassifier(random_state=0).fit(X[:100], y[:100])
         DiverseRuleSetClassifier(random_state=0).fit(X[:100], y[:100])
         rules = median_seconds(lambda X=X, y=y: DiverseRuleSetClassifier(random_state=0).fit(X, y), repeats)
-        paper = median_seconds(lambda X=X, y=y: DiverseRuleSetClassifier.as_in_paper(random_state=0).fit(X, y), repeats)
+        paper = median_seconds(lambda X=X, y=y: DRSClassifier(random_state=0).fit(X, y), repeats)
         tree = median_seconds(lambda X=numbers, y=y: DecisionTreeClassifier(random_state=0).fit(X, y.astype(str)))
         forest = median_seconds(
             lambda X=numbers, y=y: RandomForestClassifier(200, random_state=0).fit(X, y.astype(str)), repeats=3

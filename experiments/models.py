@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from diverse_rule_sets import DiverseRuleSetClassifier, RuleSet, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet, metrics
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
 from experiments.printed import IDS_SETTINGS
 
@@ -33,14 +33,10 @@ MODELS: dict[str, Model] = {
     "CN2": lambda table, seed, k: CN2Classifier.as_in_paper(max_rules=k or MOST),
     "IDS": lambda table, seed, k: IDSClassifier.as_in_paper(max_rules=k, random_state=seed),
     "IDS, published settings": _ids_published,
-    "first pass": lambda table, seed, k: DiverseRuleSetClassifier.as_in_paper(
-        max_rules=k or MOST, second_pass=False, random_state=seed
-    ),
-    "full method": lambda table, seed, k: DiverseRuleSetClassifier.as_in_paper(max_rules=k or MOST, random_state=seed),
-    "lambda none": lambda table, seed, k: DiverseRuleSetClassifier.as_in_paper(diversity="none", random_state=seed),
-    "lambda permissive": lambda table, seed, k: DiverseRuleSetClassifier.as_in_paper(
-        diversity="permissive", random_state=seed
-    ),
+    "first pass": lambda table, seed, k: DRSClassifier(max_rules=k or MOST, second_pass=False, random_state=seed),
+    "full method": lambda table, seed, k: DRSClassifier(max_rules=k or MOST, random_state=seed),
+    "lambda none": lambda table, seed, k: DRSClassifier(diversity="none", random_state=seed),
+    "lambda permissive": lambda table, seed, k: DRSClassifier(diversity="permissive", random_state=seed),
     "default": lambda table, seed, k: DiverseRuleSetClassifier(max_rules=k or 40, random_state=seed),
 }
 # A tree with as many leaves as the model named has rules.

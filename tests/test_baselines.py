@@ -19,8 +19,8 @@ import diverse_rule_sets
 from diverse_rule_sets import RuleSet, baselines, metrics
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
 
-RIVALS = [CBAClassifier, CN2Classifier, IDSClassifier]
-baselines = pytest.mark.parametrize("Baseline", RIVALS)
+BASELINES = [CBAClassifier, CN2Classifier, IDSClassifier]
+each_baseline = pytest.mark.parametrize("Baseline", BASELINES)
 iris = load_iris(as_frame=True)
 
 
@@ -29,7 +29,7 @@ def test_the_public_names():
     assert diverse_rule_sets.baselines is baselines
 
 
-@baselines
+@each_baseline
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_every_check_of_scikit_learn_passes(Baseline):
     results = check_estimator(Baseline(), on_fail=None)
@@ -38,14 +38,14 @@ def test_every_check_of_scikit_learn_passes(Baseline):
     assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
 
 
-@baselines
+@each_baseline
 def test_it_learns(Baseline):
     assert cross_val_score(Baseline(), iris.data, iris.target, cv=5).mean() > 0.9
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     assert cross_val_score(Baseline(max_conditions=2), X, y, cv=3).mean() > 0.85
 
 
-@baselines
+@each_baseline
 def test_grid_search_clone_and_pickle(Baseline):
     grid = GridSearchCV(Baseline(), {"max_rules": [0, 20]}, cv=3).fit(iris.data, iris.target)
     assert grid.best_params_ == {"max_rules": 20}
@@ -54,7 +54,7 @@ def test_grid_search_clone_and_pickle(Baseline):
     assert pickle.loads(pickle.dumps(clf)).rule_set_ == clf.rule_set_
 
 
-@baselines
+@each_baseline
 def test_tables_of_any_kind_give_the_same_rules(Baseline, mixed):
     frame, y = mixed
     same = pl.from_pandas(frame).with_columns(pl.col("size").cast(pl.String).cast(pl.Enum(["S", "M", "L"])))
@@ -91,7 +91,7 @@ def test_same_rules_without_the_compiler():
     assert outputs[0].count("OTHERWISE") == 3
 
 
-@baselines
+@each_baseline
 def test_rules_explain_and_are_measured_like_all_others(Baseline):
     clf = Baseline().fit(iris.data, iris.target_names[iris.target])
     told = clf.explain(iris.data)
@@ -154,7 +154,7 @@ def test_a_support_that_nothing_reaches_is_said(Baseline):
         assert len(Baseline(min_support=149).fit(iris.data, iris.target).rule_set_) == 0
 
 
-@baselines
+@each_baseline
 def test_nothing_to_tell_apart_gives_no_rules(Baseline):
     one_class = Baseline().fit(iris.data, ["a"] * 150)
     assert one_class.predict(iris.data[:3]).tolist() == ["a"] * 3
@@ -166,7 +166,7 @@ def test_nothing_to_tell_apart_gives_no_rules(Baseline):
     assert noise.predict(pd.DataFrame({"a": ["x", None, "new"]})).tolist() == ["u"] * 3
 
 
-@baselines
+@each_baseline
 def test_the_configuration_of_the_paper(Baseline):
     wanted = {
         CBAClassifier: {"min_support": 0.1, "min_confidence": 0.3, "max_rules": 100, "max_conditions": None},
@@ -185,7 +185,7 @@ def test_the_configuration_of_the_paper(Baseline):
     assert Baseline.as_in_paper(n_bins=3).n_bins == 3
 
 
-@baselines
+@each_baseline
 def test_progress_is_told_and_silence_is_kept(Baseline, capfd):
     Baseline().fit(iris.data, iris.target)
     assert capfd.readouterr() == ("", "")
@@ -195,7 +195,7 @@ def test_progress_is_told_and_silence_is_kept(Baseline, capfd):
     assert len(told.splitlines()) >= 3
 
 
-@baselines
+@each_baseline
 def test_a_fit_that_fails_changes_nothing(Baseline):
     clf = Baseline().fit(iris.data, iris.target)
     before = clf.rule_set_

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import functools
 import gzip
 import inspect
 import io
@@ -13,22 +14,22 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from diverse_rule_sets.estimators._classifier import DEFAULTS
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss
 from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Rule, RuleSet, metrics
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, Rule, RuleSet, metrics
 from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._errors import UsageError
-from diverse_rule_sets.cli._options import PARAMETERS, directions
-from diverse_rule_sets.estimators._base import BINNINGS, CONDITIONS
+from diverse_rule_sets.cli._options import PAPER_PARAMETERS, PARAMETERS, directions
+from diverse_rule_sets.estimators._base import BINNINGS
+from diverse_rule_sets.estimators._search import DEFAULTS
 from diverse_rule_sets.learn._paper_search import LAMBDA_MODES
 from diverse_rule_sets.learn.samplers import MEASURES
 from diverse_rule_sets.model._decision import CONFLICTS
 from tests.conftest import make_mixed
 
-QUICK = ("--max-rules", "6", "--n-candidates", "4")
+QUICK = ("--max-rules", "6", "--min-evidence", "0")
 COMMANDS = ("fit", "show", "predict", "evaluate", "explain", "report", "export")
 
 
@@ -47,7 +48,7 @@ def folder(tmp_path_factory):
 
 
 def fitted(frame):
-    clf = DiverseRuleSetClassifier(max_rules=6, n_candidates=4, random_state=0)
+    clf = DiverseRuleSetClassifier(max_rules=6, min_evidence=0, random_state=0)
     return clf.fit(frame.drop("y"), frame["y"])
 
 
@@ -60,14 +61,24 @@ def rules_in(path):
     return RuleSet.from_json(path.read_text("utf8"))
 
 
+def defaults_of(kind):
+    parameters = inspect.signature(kind).parameters
+    return {name: p.default for name, p in parameters.items() if name != "verbose"}  # a flag of its own
+
+
 def test_the_options_are_the_parameters_of_the_classifier():
-    parameters = inspect.signature(DiverseRuleSetClassifier).parameters
-    defaults = {name: p.default for name, p in parameters.items() if name != "verbose"}  # a flag of its own
+    defaults = defaults_of(DiverseRuleSetClassifier)
     assert {option.name: option.default for option in PARAMETERS} == defaults | {"random_state": 0}
 
 
+def test_the_further_options_are_the_parameters_of_the_paper_alone():
+    paper, names = defaults_of(DRSClassifier), defaults_of(DiverseRuleSetClassifier)
+    alone = {name: default for name, default in paper.items() if name not in names}
+    assert {option.name: option.default for option in PAPER_PARAMETERS} == alone
+    assert len(alone) == 6
+
+
 WORDS = {
-    "conditions": CONDITIONS,
     "binning": BINNINGS,
     "conflict": CONFLICTS,
     "measure": MEASURES,
@@ -76,8 +87,9 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("option", [o for o in PARAMETERS if o.name in WORDS], ids=lambda option: option.name)
-def test_the_words_of_an_option_are_those_that_the_classifier_takes(option):
+@pytest.mark.parametrize("name", WORDS)
+def test_the_words_of_an_option_are_those_that_the_classifier_takes(name):
+    option = next(option for option in (*PARAMETERS, *PAPER_PARAMETERS) if option.name == name)
     for word in WORDS[option.name]:
         assert option.value([word] if option.many else word) == word
         assert word in option.help
@@ -91,28 +103,85 @@ def test_the_words_of_an_option_are_those_that_the_classifier_takes(option):
     [
         ("--max-conditions none", {"max_conditions": None}),
         ("--max-conditions 3", {"max_conditions": 3}),
-        ("--diversity 0.5", {"diversity": 0.5}),
-        ("--diversity none", {"diversity": "none"}),
         ("--class-weight none", {"class_weight": None}),
         ("--class-weight good=2 --class-weight a=b=1", {"class_weight": {"good": 2.0, "a=b": 1.0}}),
         ("--binning quantile", {"binning": "quantile"}),
         ("--binning age=25,60.5 --binning x=uniform", {"binning": {"age": [25, 60.5], "x": "uniform"}}),
-        ("--no-refine --negation", {"refine": False, "negation": True}),
+        ("--negation", {"negation": True}),
+        ("--no-negation", {"negation": False}),
+        ("--max-fallbacks 3 --min-evidence 0", {"max_fallbacks": 3, "min_evidence": 0.0}),
         ("--smoothing none --random-state none", {"smoothing": None, "random_state": None}),
         ("--n-jobs -1 --default good", {"n_jobs": -1, "default": "good"}),
     ],
 )
 def test_options_become_parameters(drs, folder, monkeypatch, words, expected):
-    given = {}
-    original = DiverseRuleSetClassifier.__init__
+    given = spied(DiverseRuleSetClassifier, monkeypatch)
+    drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, *words.split())
+    assert given == {"random_state": 0, "verbose": 0} | expected
 
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", {}),
+        ("--max-conditions none --max-rules 3", {"max_conditions": None, "max_rules": 3}),
+        ("--diversity 0.5", {"diversity": 0.5}),
+        ("--diversity none", {"diversity": "none"}),
+        ("--no-second-pass --measure triples", {"second_pass": False, "measure": "triples"}),
+        ("--second-pass --min-recall-gain 0.1", {"second_pass": True, "min_recall_gain": 0.1}),
+        ("--n-candidates 20 --n-bins 3 --binning quantile", {"n_candidates": 20, "n_bins": 3, "binning": "quantile"}),
+        ("--random-state none --default good", {"random_state": None, "default": "good"}),
+    ],
+)
+def test_options_become_parameters_of_the_paper(drs, folder, monkeypatch, words, expected):
+    given = spied(DRSClassifier, monkeypatch)
+    drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, "--as-in-paper", *words.split())
+    assert given == {"random_state": 0, "verbose": 0} | expected
+
+
+def spied(kind, monkeypatch):
+    """Keep the parameters of the last classifier that is made."""
+    given = {}
+    original = kind.__init__
+
+    @functools.wraps(original)
     def spy(self, **parameters):
         given.update(parameters)
         original(self)
 
-    monkeypatch.setattr(DiverseRuleSetClassifier, "__init__", spy)
-    drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, *words.split())
-    assert given == {"random_state": 0, "verbose": 0} | expected
+    monkeypatch.setattr(kind, "__init__", spy)
+    return given
+
+
+def test_the_method_of_the_paper_gives_the_rules_that_python_gives(drs, folder, frame, tmp_path):
+    words = ("--as-in-paper", "--n-candidates", 40, "--max-rules", 8, "--measure", "triples", "--no-second-pass")
+    code, _, err = drs("fit", folder / "t.csv", "-t", "y", "-o", tmp_path / "m.json", "--test-size", 0, *words)
+    assert (code, err) == (0, "")
+    clf = DRSClassifier(n_candidates=40, max_rules=8, measure="triples", second_pass=False, random_state=0)
+    rules = clf.fit(frame.drop("y"), frame["y"]).rule_set_
+    assert (tmp_path / "m.json").read_text("utf8") == rules.to_json()
+
+
+@pytest.mark.parametrize("option", PAPER_PARAMETERS, ids=lambda option: option.name)
+def test_an_option_of_the_paper_needs_its_method(drs, option):
+    """Said before the table is read, whatever the value, and the help says it too."""
+    for flag in [option.flag] if option.read else [option.flag, option.flag.replace("--", "--no-")]:
+        line = ("fit", "missing.csv", "-t", "y", flag, *([] if option.read is None else [option.default]))
+        assert drs(*line) == (2, "", f"drs: error: {option.flag} needs --as-in-paper\n")
+        code, _, err = drs(*line, "--as-in-paper")
+        assert (code, "missing.csv" in err) == (1, True)
+    assert "--as-in-paper" in option.panel
+
+
+@pytest.mark.parametrize("option", PARAMETERS, ids=lambda option: option.name)
+def test_an_option_that_the_paper_does_not_have_is_refused(drs, option):
+    words = {"class_weight": "none", "given_rules": "IF x > 1 THEN a", "monotone": "x=increasing", "binning": "uniform"}
+    value = [] if option.read is None else [words.get(option.name, option.default or "1")]
+    code, out, err = drs("fit", "missing.csv", "-t", "y", "--as-in-paper", option.flag, *value)
+    if option.name in inspect.signature(DRSClassifier).parameters:
+        assert (code, "missing.csv" in err) == (1, True)
+    else:
+        assert (code, out, err) == (2, "", f"drs: error: {option.flag} cannot be used with --as-in-paper\n")
 
 
 def test_directions_are_read():

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import stat
 import subprocess
@@ -19,13 +20,27 @@ MODEL = RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad",
 ROWS = "age\n" + "".join(f"{k % 90}\n" for k in range(200_000))
 
 
+TO_FIT = "x,z,y\n" + "".join(f"{k},{k * k % 31},{'ab'[k * k % 31 > 15]}\n" for k in range(20_000))
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "m.json").write_text(MODEL)
     (tmp_path / "t.csv").write_text(ROWS)
-    labels = "".join(f"{k},{k * k % 31},{'ab'[k * k % 31 > 15]}\n" for k in range(20_000))
-    (tmp_path / "fit.csv").write_text("x,z,y\n" + labels)
+    (tmp_path / "fit.csv").write_text(TO_FIT)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """Fit once to the end, so that the kernels that a fit needs are compiled and kept: an interrupt may be lost in it.
+
+    Python calls the handler of a signal in whatever runs, and what a handler raises in one of the callbacks of LLVM is
+    printed and forgotten.
+    """
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "fit.csv").write_text(TO_FIT)
+    subprocess.run([*COMMAND, "fit", "fit.csv", "-t", "y"], cwd=folder, capture_output=True, check=True)
 
 
 def shell(line, folder):
@@ -67,23 +82,48 @@ def test_files_may_be_pipes(files):
     assert stat.S_ISFIFO((files / "p.csv").stat().st_mode)
 
 
-def test_a_terminal_sees_a_bar_and_a_pipe_does_not(files):
+def on_a_terminal(line, folder):
+    """Run a command whose messages go to a terminal; returns its exit code, its output, and what the terminal got."""
     leader, follower = pty.openpty()
-    line = [*COMMAND, "fit", "fit.csv", "-t", "y", "--max-rules", "4", "-o", "out.json"]
     terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    bar = []
-    with subprocess.Popen(line, cwd=files, stderr=follower, stdout=subprocess.PIPE, text=True, env=terminal) as process:
+    got = []
+    how = {"stderr": follower, "stdout": subprocess.PIPE, "text": True, "env": terminal}
+    with subprocess.Popen(line, cwd=folder, **how) as process:
         os.close(follower)
-        seen = threading.Thread(target=lambda: bar.append(everything_from(leader)))
+        seen = threading.Thread(target=lambda: got.append(everything_from(leader)))
         seen.start()
         out, _ = process.communicate()
         seen.join()
-    assert process.returncode == 0
-    assert b"learning from all" in bar[0]
+    return process.returncode, out, got[0].decode()
+
+
+def test_a_terminal_sees_a_bar_and_a_pipe_does_not(files):
+    line = [*COMMAND, "fit", "fit.csv", "-t", "y", "--max-rules", "4", "-o", "out.json"]
+    code, out, bar = on_a_terminal(line, files)
+    assert code == 0
+    assert "learning from all" in bar
+    assert "done, " in bar
     assert out.startswith("1. IF ")
     assert "\x1b" not in out
     quiet = subprocess.run([*line, "--test-size", "0"], cwd=files, capture_output=True, text=True, check=True)
     assert quiet.stderr == "drs: warning: column 'x' counts the records, as an id would; leave it out with --drop 'x'\n"
+
+
+@pytest.mark.parametrize("method", [[], ["--as-in-paper", "--n-candidates", "20"]])
+def test_a_warning_during_a_fit_is_seen_beside_the_bar(files, method):
+    """Word for word as without a bar, in lines of its own, whatever it quotes."""
+    rows = "".join(f"{k * k % 31},n{k % 300},{'ab'[k * k % 31 > 15]}\n" for k in range(3000))
+    (files / "many.csv").write_text("x,[red]c[/red],y\n" + rows)
+    line = [*COMMAND, "fit", "many.csv", "-t", "y", "-o", "out.json", *method]
+    code, out, bar = on_a_terminal(line, files)
+    assert (code, out.startswith("1. IF ")) == (0, True)
+    assert "learning from all" in bar
+    piped = subprocess.run(line, cwd=files, capture_output=True, text=True, check=True)
+    said = piped.stderr.splitlines()
+    assert [words.startswith("drs: warning: column '[red]c[/red]' has 300 different") for words in said] == [True]
+    lines = [part.strip() for part in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", bar)) if part.strip()]
+    told = [words for words in lines if "learning from" not in words]  # without the bar; long lines are wrapped
+    assert " ".join(told) == said[0]
 
 
 def everything_from(leader):
@@ -102,7 +142,7 @@ def everything_from(leader):
 @pytest.mark.parametrize(
     ("number", "code", "words"), [(signal.SIGINT, 130, "drs: interrupted\n"), (signal.SIGTERM, 143, "")]
 )
-def test_a_stopped_fit_leaves_nothing_behind(files, number, code, words):
+def test_a_stopped_fit_leaves_nothing_behind(files, compiled, number, code, words):
     (files / "out.json").write_text("the old model")
     before = {path.name for path in files.iterdir()}
     line = [*COMMAND, "fit", "fit.csv", "-t", "y", "-v", "-o", "out.json"]

@@ -15,6 +15,7 @@ import test_sql
 from diverse_rule_sets import Rule, RuleSet, baselines
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
+from internal import classifier
 from models import ALL_KINDS, HOSTILE, TEXTS, as_polars, records_for, values_of
 from servers import jpmml
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import skops.io
 
-from diverse_rule_sets import DiverseRuleSetClassifier, baselines
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, baselines
 
 MODELS = [
     DiverseRuleSetClassifier(random_state=0, given_rules=["IF age > 80 THEN good"], monotone={"age": "increasing"}),
+    DRSClassifier(random_state=0, n_candidates=50),
     baselines.CBAClassifier(),
     baselines.CN2Classifier(),
     baselines.IDSClassifier(),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sqlglot.dialects.dialect import Dialect, Dialects
 
 from diverse_rule_sets import Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from internal import classifier
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 from servers import postgres
 
@@ -93,7 +94,7 @@ def check(database, rule_set, table, kinds):
     order = np.argsort(answer[ID])
     assert [answer[ID][k] for k in order] == list(range(len(frame)))
     assert [answer["predicted_label"][k] for k in order] == rule_set.predict(frame).tolist()
-    rules = [None if j < 0 else j + 1 for j in rule_set.deciding(frame).tolist()]
+    rules = [None if j < 0 else j + 1 for j in rule_set.deciding_rules(frame).tolist()]
     assert [answer["predicted_rule"][k] for k in order] == rules
     shares = np.array(
         [values for name, values in answer.items() if name.startswith("predicted_probability_")], float
