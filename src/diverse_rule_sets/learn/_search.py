@@ -1,8 +1,8 @@
-"""The refined search: draw short bodies, climb from each, choose, mark as covered; then split what is mixed.
+"""The default search: draw short bodies, improve each by local search, add the best candidate; then split rules.
 
-Every round draws a few short bodies on new ground and improves each as far as the limits allow. The greedy adds the
-best of all candidates seen so far. A second greedy over all of them follows, as in the paper's search, and
-then rules whose records mix classes are split in two.
+In each round, a few short bodies are drawn among uncovered records, and each is improved by local search within the
+limits. The greedy algorithm adds the best of all candidates found so far. A second pass chooses once more among all
+candidates, as in the search of the paper. Finally, rules that cover several classes are split in two.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
-from diverse_rule_sets.learn._paper_search import (
+from diverse_rule_sets.learn._selection import (
     LAMBDA_MODES,
     Candidates,
-    Chosen,
+    ChosenRules,
     FoundRules,
-    Report,
+    OnChoice,
     SearchSettings,
     better_of,
     second_pass,
@@ -32,20 +32,20 @@ from diverse_rule_sets.learn._paper_search import (
 from diverse_rule_sets.learn._splitting import split
 from diverse_rule_sets.learn.samplers import RejectionSampler
 
-# The best candidates of earlier rounds from which each round climbs again.
+# How many of the best earlier candidates each round starts from again.
 _N_OLD_STARTS = 3
-# Items from which a climb starts at most.
-_MAX_START = 8
-# Rounds without a new rule, each with more starts than the one before, after which there is none.
-_PATIENCE = 3
+# Largest number of items of a body that the local search starts from.
+_MAX_START_ITEMS = 8
+# The search ends after this many successive rounds without a new rule; each of them has more starts than the previous.
+_MAX_FAILED_ROUNDS = 3
 
 
 class Trace(NamedTuple):
-    """What the first pass chose, in order, and all candidates it saw; its beginning is a search for fewer rules."""
+    """The rules that the first pass chose, in order, and all candidates; its beginning is a search for fewer rules."""
 
-    chosen: Chosen
+    chosen: ChosenRules
     pool: _Pool
-    n_seen: list[int]  # candidates seen when each rule was chosen
+    n_seen: list[int]  # number of candidates in the pool when each rule was chosen
     lambda_: float
 
 
@@ -55,28 +55,29 @@ def first_pass(
     local_search: LocalSearch,
     settings: SearchSettings,
     rng: np.random.Generator,
-    report: Report,
+    on_choice: OnChoice,
 ) -> Trace:
-    """Draw, climb and choose, rule by rule, until there is no further rule within the limits.
+    """Draw candidates, improve them and add the best one, until there is no further rule within the limits.
 
     Parameters
     ----------
-    backend, sampler : the data, and who draws bodies from it
-    local_search : who improves them
-    settings : see :class:`diverse_rule_sets.learn._paper_search.SearchSettings`
-    rng : the one source of chance
-    report : called after each chosen rule with the name of the pass, the number of rules and what they cover
+    backend : the data
+    sampler : draws the bodies
+    local_search : improves them
+    settings : the settings of the search
+    rng : the only source of random numbers
+    on_choice : called after each chosen rule
     """
     given = local_search.constraints.given
-    chosen = Chosen(backend)
-    chosen.add_given(given, partial(_worth_of_given, local_search))
+    chosen = ChosenRules(backend)
+    chosen.add_given(given, partial(_quality_of_given, local_search))
     pool = _Pool(backend, chosen)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     n_failed = 0
-    while len(chosen.steps) < local_search.limits.max_rules and n_failed < _PATIENCE:
+    while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
         local_search.set_covered(chosen.covered)
         starts: list[Body] = [(), *pool.best_bodies(local_search, _N_OLD_STARTS)]
-        starts += _drawn(
+        starts += _draw_starts(
             sampler, local_search, backend.n_classes, settings.n_candidates * (1 + n_failed), chosen.covered, rng
         )
         pool.add(local_search.improve(starts))
@@ -85,7 +86,7 @@ def first_pass(
         if _choose(pool, chosen, trace.lambda_, local_search):
             n_failed = 0
             trace.n_seen.append(len(pool.candidates))
-            report("first pass", len(chosen.steps), chosen.covered)
+            on_choice("first pass", len(chosen.steps), chosen.covered)
         else:
             n_failed += 1
     return trace
@@ -97,39 +98,40 @@ def finish(
     trace: Trace,
     settings: SearchSettings,
     opposites: Integers | None,
-    report: Report,
+    on_choice: OnChoice,
 ) -> FoundRules:
-    """Choose once more among all candidates seen, keep the better set, and split its rules.
+    """Choose once more among all candidates, take the set with the higher objective, and split its rules.
 
     Parameters
     ----------
-    backend, local_search : the data, and the limits and measures
-    trace : a first pass
-    settings : its limits say how many rules are wanted; fewer than in the trace are its first ones
-    opposites : array (n_items,), the item that holds for the other records, or -1; None: do not split
-    report : as for :func:`first_pass`
+    backend : the data
+    local_search : has the limits, the measures and the constraints
+    trace : the result of the first pass
+    settings : its limits set the number of rules; if this is smaller than in the trace, the first rules are used
+    opposites : array (n_items,), the item that holds for all other records, or -1; None for no splits
+    on_choice : called after each chosen rule
     """
-    wanted = settings.limits.max_rules
-    first = trace.chosen.found(trace.lambda_, 1, wanted)
+    max_rules = settings.limits.max_rules
+    first = trace.chosen.result(trace.lambda_, 1, max_rules)
     found = first
     if settings.second_pass and first.learnt:
-        # Where the rules ran out, the candidates of the last rounds were seen as well.
-        n_seen = trace.n_seen[wanted - 1] if wanted <= len(trace.n_seen) else len(trace.pool.candidates)
-        pool = trace.pool.as_candidates(n_seen)
-        only_given = trace.chosen.only_given()
-        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, report, only_given)
+        # If the search ended with fewer rules, the candidates of the last rounds belong to the pool as well.
+        n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
+        pool = trace.pool.to_candidates(n_seen)
+        given = trace.chosen.only_given()
+        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
         found = better_of(first, second)
     if opposites is None:
         return found
-    return split(backend, local_search, opposites, found, wanted, report, trace.chosen.only_given())
+    return split(backend, local_search, opposites, found, max_rules, on_choice, trace.chosen.only_given())
 
 
-def _worth_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:
-    """Return the quality of a rule that stands before the search, for its own label."""
+def _quality_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:
+    """Return the quality of a given rule for its own label."""
     return float(local_search.measures.quality(class_counts, rule.n_conditions, np.array(rule.label))[0])
 
 
-def _drawn(
+def _draw_starts(
     sampler: RejectionSampler,
     local_search: LocalSearch,
     n_classes: int,
@@ -137,106 +139,109 @@ def _drawn(
     covered: Cover,
     rng: np.random.Generator,
 ) -> list[Body]:
-    """Draw about n bodies on new ground: as many for every class, or one for each of n classes."""
-    each = max(1, round(n / n_classes))
+    """Draw about n bodies among uncovered records: the same number for each class, or one for each of n classes."""
+    n_each = max(1, round(n / n_classes))
     labels: Sequence[int] = range(n_classes)
     if n < n_classes:
         labels = sorted(rng.choice(n_classes, n, replace=False).tolist())
-    drawn = [body for label in labels for body in sampler.draw(label, each, covered, rng).tuples()]
-    if local_search.constraints.required:
-        most = local_search.limits.max_conditions
-        return [local_search.constraints.start(body, _MAX_START, most, rng) for body in drawn]
-    # From a long body the way is long, and leads nowhere that a part of it does not lead.
+    bodies = [body for label in labels for body in sampler.draw(label, n_each, covered, rng).tuples()]
+    constraints, max_conditions = local_search.constraints, local_search.limits.max_conditions
+    if constraints.required:
+        return [constraints.select_start(body, _MAX_START_ITEMS, max_conditions, rng) for body in bodies]
+    # From a long body, the local search takes many moves and finds nothing better than from a part of it.
     return [
-        body if len(body) <= _MAX_START else tuple(rng.choice(body, _MAX_START, replace=False).tolist())
-        for body in drawn
+        body if len(body) <= _MAX_START_ITEMS else tuple(rng.choice(body, _MAX_START_ITEMS, replace=False).tolist())
+        for body in bodies
     ]
 
 
 def _lambda(diversity: str | float, pool: _Pool) -> float:
-    """Weight of the distances: a number as given, or taken from the candidates of the first round."""
+    """Return the weight of the distances: the given number, or computed from the candidates of the first round."""
     if not isinstance(diversity, str):
         return float(diversity)
     qualities = np.array([candidate.quality for candidate in pool.candidates])
     return LAMBDA_MODES[diversity](qualities) if qualities.size else 0.0
 
 
-def _choose(pool: _Pool, chosen: Chosen, lambda_: float, local_search: LocalSearch) -> bool:
-    """Add the best candidate that keeps within the limits; False if there is none."""
-    for j in pool.order(lambda_, local_search):
-        found = pool.candidates[j]
-        step, cover = chosen.step(found.body, found.label, found.quality, float(pool.distances[j]))
+def _choose(pool: _Pool, chosen: ChosenRules, lambda_: float, local_search: LocalSearch) -> bool:
+    """Add the best candidate within the limits to the chosen rules; return whether there is one."""
+    for j in pool.greedy_order(lambda_, local_search):
+        candidate = pool.candidates[j]
+        step, cover = chosen.make_step(candidate.body, candidate.label, candidate.quality, float(pool.distances[j]))
         if step.recall_gain > local_search.limits.min_recall_gain:
             chosen.add(step, cover)
-            pool.mark(j, cover, chosen.covered)
+            pool.mark_chosen(j, cover, chosen.covered)
             return True
     return False
 
 
 class _Pool:
-    """All candidates seen, each with its distance to the chosen rules and the records it shares with them."""
+    """All candidates found, each with its distance to the chosen rules and the number of records it shares with them.
 
-    def __init__(self, backend: Backend, chosen: Chosen) -> None:
+    Bodies that cover the same records are one candidate, the first one found.
+    """
+
+    def __init__(self, backend: Backend, chosen: ChosenRules) -> None:
         self._backend = backend
         self._covers = chosen.covers
         self._covered = chosen.covered
-        self._known: set[int] = set()
-        self._taken: set[int] = set()
+        self._fingerprints: set[int] = set()
+        self._chosen: set[int] = set()
         self.candidates: list[Candidate] = []
         self.distances = np.zeros(0)
         self._shared = np.zeros(0, np.int64)
         self._sizes = np.zeros(0, np.int64)
 
-    def add(self, found: list[Candidate]) -> None:
-        """Take in those that are new."""
+    def add(self, candidates: list[Candidate]) -> None:
+        """Add the candidates that cover other records than those in the pool."""
         new = []
-        fingerprints = self._backend.fingerprints(Lists.of([candidate.body for candidate in found])).tolist()
-        for candidate, records in zip(found, fingerprints, strict=True):
-            if records not in self._known:  # other conditions for the same records are not new
-                self._known.add(records)
+        fingerprints = self._backend.fingerprints(Lists.of([candidate.body for candidate in candidates])).tolist()
+        for candidate, fingerprint in zip(candidates, fingerprints, strict=True):
+            if fingerprint not in self._fingerprints:
+                self._fingerprints.add(fingerprint)
                 self.candidates.append(candidate)
                 new.append(candidate)
         if not new:
             return
         bodies = Lists.of([candidate.body for candidate in new])
         sizes = np.array([candidate.class_counts.sum() for candidate in new], np.int64)
-        counts = self._backend.shared(bodies, [*self._covers, self._covered])
-        own_sizes = self._backend.sizes_within(self._covers, self._backend.everything)
-        distances = diversify.added_up(jaccard_distance(counts[:, :-1], sizes[:, None], own_sizes))
+        counts = self._backend.shared_counts(bodies, [*self._covers, self._covered])
+        rule_sizes = self._backend.sizes_within(self._covers, self._backend.everything)
+        distances = diversify.row_sums(jaccard_distance(counts[:, :-1], sizes[:, None], rule_sizes))
         self.distances = np.append(self.distances, distances)
         self._shared = np.append(self._shared, counts[:, -1])
         self._sizes = np.append(self._sizes, sizes)
 
-    def mark(self, j: int, cover: Cover, covered: Cover) -> None:
-        """Note that a candidate was chosen, its cover, and all that is covered now."""
-        self._taken.add(j)
+    def mark_chosen(self, j: int, cover: Cover, covered: Cover) -> None:
+        """Mark a candidate as chosen, given its cover and all records that are covered now."""
+        self._chosen.add(j)
         self._covers.append(cover)
         self._covered = covered
-        counts = self._backend.shared(Lists.of([c.body for c in self.candidates]), [cover, covered])
+        counts = self._backend.shared_counts(Lists.of([c.body for c in self.candidates]), [cover, covered])
         self.distances += jaccard_distance(counts[:, 0], self._sizes, self._sizes[j : j + 1])
         self._shared = counts[:, 1]
 
-    def _open(self, local_search: LocalSearch) -> Integers:
-        """Return the candidates that may still be chosen."""
+    def _eligible(self, local_search: LocalSearch) -> Integers:
+        """Return the candidates that are not chosen and within the limit on overlap."""
         allowed = local_search.limits.allow_overlap(self._sizes, self._shared)
-        allowed[list(self._taken)] = False
+        allowed[list(self._chosen)] = False
         return np.flatnonzero(allowed)
 
-    def order(self, lambda_: float, local_search: LocalSearch) -> list[int]:
-        """Return the candidates that may be chosen, in the order of the greedy."""
-        some = self._open(local_search)
-        qualities = np.array([self.candidates[j].quality for j in some.tolist()])
-        scores = 0.5 * qualities + lambda_ * self.distances[some]
-        return some[np.argsort(-scores, kind="stable")].tolist()
+    def greedy_order(self, lambda_: float, local_search: LocalSearch) -> list[int]:
+        """Return the eligible candidates, by descending score of the greedy algorithm."""
+        eligible = self._eligible(local_search)
+        qualities = np.array([self.candidates[j].quality for j in eligible.tolist()])
+        scores = 0.5 * qualities + lambda_ * self.distances[eligible]
+        return eligible[np.argsort(-scores, kind="stable")].tolist()
 
     def best_bodies(self, local_search: LocalSearch, n: int) -> list[Body]:
-        """Return the bodies that are worth most of those that may still be chosen."""
-        some = self._open(local_search)
-        qualities = np.array([self.candidates[j].quality for j in some.tolist()])
-        return [self.candidates[j].body for j in some[np.argsort(-qualities, kind="stable")][:n].tolist()]
+        """Return the bodies of the n eligible candidates with the highest quality."""
+        eligible = self._eligible(local_search)
+        qualities = np.array([self.candidates[j].quality for j in eligible.tolist()])
+        return [self.candidates[j].body for j in eligible[np.argsort(-qualities, kind="stable")][:n].tolist()]
 
-    def as_candidates(self, n: int) -> Candidates:
-        """Return the first n candidates as the second pass takes them."""
+    def to_candidates(self, n: int) -> Candidates:
+        """Return the first n candidates in the form that the second pass needs."""
         pool = Candidates()
         for label in sorted({candidate.label for candidate in self.candidates[:n]}):
             own = [candidate for candidate in self.candidates[:n] if candidate.label == label]
