@@ -210,7 +210,7 @@ def test_date_formats_and_given_rules_are_named(drs, tmp_path):
         (["--date-format", "%Q"], 2, "--date-format must be a way to write a date"),
         (["--date-format", "%H:%M"], 2, "--date-format must be a way to write a date"),
         (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date as %Y/%m/%d writes it, got"),
-        (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule in words: cannot read the rule 'blah'"),
+        (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule as text: cannot read the rule 'blah'"),
         (["--forbidden", "height"], 2, "--forbidden names 'height', which the table does not have"),
     ):
         done, _, err = drs("fit", table, "-t", "y", *words)

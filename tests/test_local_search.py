@@ -31,16 +31,16 @@ def test_quality_label_shares_and_evidence_equal_the_oracle(inside, outside, wei
     )
 
 
-def test_small_pure_rules_do_not_win():
-    """Three records of one class are worth less per record than thirty, and carry little evidence."""
+def test_small_pure_rules_have_low_quality():
+    """The quality per record is lower for three records of one class than for thirty, and the evidence is small."""
     measures = Measures(np.array([500, 500]), np.ones(2), smoothing=5.0, price=0.0)
     (small, large), _ = measures.quality(np.array([[3, 0], [30, 0]]), 1)
     assert small * 10 < large * 0.7
     assert measures.evidence(np.array([3, 0])) == pytest.approx(3 * math.log(2))
 
 
-def test_the_majority_class_may_testify_when_classes_are_balanced():
-    """Fifty records of a class that has 90 % of all: nothing unusual by count, much by weight."""
+def test_rules_of_the_majority_class_have_evidence_by_weight():
+    """Fifty records of a class with 90 % of all records: little evidence by count, much by balanced weight."""
     measures = Measures(np.array([900, 100]), np.array([1 / 1.8, 5.0]), smoothing=5.0, price=0.0)
     assert measures.evidence(np.array([50, 0])) == pytest.approx(50 / 1.8 * math.log(2))
 
@@ -59,7 +59,7 @@ def random_data(seed, n=150, n_items=12, n_classes=3):
 
 @pytest.mark.parametrize("max_overlap", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("min_evidence", [0.0, 1.0])
-def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
+def test_local_search_equals_the_oracle(max_overlap, min_evidence):
     n_found = 0
     for seed in range(8):
         items, y, covered, columns, backend = random_data(seed)
@@ -102,11 +102,11 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
     assert n_found >= 2
 
 
-def test_items_that_change_nothing_are_left_out():
+def test_redundant_items_are_dropped():
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
     local_search = LocalSearch(
         backend, np.array([0, 0, 1]), Measures(np.array([2, 2]), np.ones(2), 1.0, 0.0), Limits(5), 0.0
     )
-    assert local_search.shortened((0, 1)) == (0,)  # item 1 holds wherever item 0 does
+    assert local_search.without_redundant_items((0, 1)) == (0,)  # item 1 holds for all records of item 0
     assert local_search.n_conditions((0, 1)) == 1
