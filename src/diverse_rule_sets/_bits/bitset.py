@@ -29,6 +29,7 @@ _WORTH_A_THREAD = 2_000_000
 # Row numbers that are listed at a time.
 _MAX_BUFFER = 1 << 22
 
+
 class Lists(NamedTuple):
     """Many short ascending lists of row numbers in one array: list j is ``members[starts[j]:starts[j + 1]]``."""
 
