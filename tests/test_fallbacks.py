@@ -25,40 +25,40 @@ def some_rules(seed, n=300):
     return items, y, backend, bodies, covered, measures
 
 
-def loss(bodies, shares, rest, records, y, uncovered):
-    """Log loss of the uncovered records when the first body that holds answers."""
+def loss(bodies, shares, default_shares, records, y, uncovered):
+    """Return the log loss of the uncovered records if the first body that covers a record decides."""
     total = 0.0
     for i in np.flatnonzero(uncovered):
         j = naive.first_that_holds(bodies, records[i])
-        total -= np.log((shares[j] if j >= 0 else rest)[y[i]])
+        total -= np.log((shares[j] if j >= 0 else default_shares)[y[i]])
     return total
 
 
-def test_backups_are_shorter_rules_and_each_earns_its_place():
+def test_fallback_rules_are_shorter_rules_and_each_improves_the_loss():
     for seed in range(5):
         items, y, backend, bodies, covered, measures = some_rules(seed)
         found = find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9, min_support=3), 10)
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         uncovered = ~flags_of(backend, covered)
         assert found
-        kept = [fallback.body for fallback in found]
-        speaks = np.array([naive.first_that_holds(kept, record) for record in records])
+        chosen = [fallback.body for fallback in found]
+        deciding = np.array([naive.first_that_holds(chosen, record) for record in records])
         for j, fallback in enumerate(found):
             assert any(set(fallback.body) < set(body) for body in bodies)
-            answered = uncovered & (speaks == j)
-            assert fallback.class_counts.tolist() == np.bincount(y[answered], minlength=2).tolist()
-        rest = measures.shares(np.bincount(y[uncovered], minlength=2))
-        inside = [uncovered & np.array([naive.covers(body, record) for record in records]) for body in kept]
+            decided = uncovered & (deciding == j)
+            assert fallback.class_counts.tolist() == np.bincount(y[decided], minlength=2).tolist()
+        default_shares = measures.shares(np.bincount(y[uncovered], minlength=2))
+        inside = [uncovered & np.array([naive.covers(body, record) for record in records]) for body in chosen]
         shares = [measures.shares(np.bincount(y[flags], minlength=2)) for flags in inside]
-        whole = loss(kept, shares, rest, records, y, uncovered)
-        assert whole < loss([], [], rest, records, y, uncovered) - 1
-        for j in range(len(kept)):
+        full_loss = loss(chosen, shares, default_shares, records, y, uncovered)
+        assert full_loss < loss([], [], default_shares, records, y, uncovered) - 1
+        for j in range(len(chosen)):
             assert inside[j].sum() >= 3
-            without = loss(kept[:j] + kept[j + 1 :], shares[:j] + shares[j + 1 :], rest, records, y, uncovered)
-            assert without > whole + 0.099
+            others, other_shares = chosen[:j] + chosen[j + 1 :], shares[:j] + shares[j + 1 :]
+            assert loss(others, other_shares, default_shares, records, y, uncovered) > full_loss + 0.099
 
 
-def test_fewer_conditions_dropped_come_first_then_the_surest():
+def test_fallback_rules_with_fewer_dropped_conditions_come_first_then_the_most_precise():
     _, y, backend, bodies, covered, measures = some_rules(1)
     found = find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9), 10)
     uncovered = ~flags_of(backend, covered)
@@ -71,43 +71,43 @@ def test_fewer_conditions_dropped_come_first_then_the_surest():
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
-def test_no_more_than_asked_for(most):
+def test_there_are_at_most_as_many_as_the_limit(most):
     _, _, backend, bodies, covered, measures = some_rules(2)
     assert len(find_fallbacks(backend, np.arange(8), measures, bodies, covered, Limits(9), most)) <= most
 
 
-def test_one_condition_leaves_nothing_to_drop_and_full_cover_nothing_to_answer():
+def test_there_are_none_for_rules_of_one_condition_or_without_uncovered_records():
     _, _, backend, _, _, measures = some_rules(3)
     assert find_fallbacks(backend, np.arange(8), measures, [(0,)], backend.cover((0,)), Limits(9), 5) == []
     assert find_fallbacks(backend, np.arange(8), measures, [(0, 1)], backend.everything, Limits(9), 5) == []
 
 
-def test_backups_in_a_fitted_classifier():
+def test_fallback_rules_of_a_fitted_classifier():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
     rule_set = clf.rule_set_
     assert 0 < len(rule_set.fallbacks) <= clf.max_fallbacks
     uncovered = ~rule_set.covers(X).any(axis=1)
-    speakers = rule_set.deciding(X)
+    deciding = rule_set.deciding_rules(X)
     for j, fallback in enumerate(rule_set.fallbacks, len(rule_set)):
         assert any({c.column for c in fallback.conditions} < {c.column for c in rule.conditions} for rule in rule_set)
-        assert (fallback.covers(X) & uncovered)[speakers == j].all()
-        assert dict(fallback.class_counts) == {c: int((y[speakers == j] == c).sum()) for c in (0, 1)}
-    if (speakers == -1).any():
-        assert rule_set.default_counts == tuple(np.bincount(y[speakers == -1], minlength=2).tolist())
-    told = clf.explain(X[uncovered])
-    speaks = pd.Series(rule_set.deciding(X[uncovered]))
-    assert (speaks[speaks >= 0] >= len(rule_set)).all()
-    for reason, rule in zip(told["reason"], told["rule"], strict=True):
+        assert (fallback.covers(X) & uncovered)[deciding == j].all()
+        assert dict(fallback.class_counts) == {c: int((y[deciding == j] == c).sum()) for c in (0, 1)}
+    if (deciding == -1).any():
+        assert rule_set.default_counts == tuple(np.bincount(y[deciding == -1], minlength=2).tolist())
+    explanations = clf.explain(X[uncovered])
+    of_uncovered = pd.Series(rule_set.deciding_rules(X[uncovered]))
+    assert (of_uncovered[of_uncovered >= 0] >= len(rule_set)).all()
+    for reason, rule in zip(explanations["reason"], explanations["rule"], strict=True):
         if pd.isna(rule):
-            assert reason.startswith("no rule and no fallback covers it: ")
+            assert reason == f"no rule and no fallback rule covers this record: default label {rule_set.default}"
         else:
             fallback = rule_set.fallbacks[int(rule) - 1 - len(rule_set)]
-            assert reason == f"no rule covers it; the first fallback that does: {fallback}"
+            assert reason == f"no rule covers this record; the first fallback rule that does: {fallback}"
     assert DiverseRuleSetClassifier(random_state=0, max_fallbacks=0).fit(X, y).rule_set_.fallbacks == ()
 
 
-def test_backups_answer_better_than_one_default():
+def test_fallback_rules_are_more_accurate_than_one_default_label():
     X, y = load_digits(return_X_y=True)
     scores = {}
     for most in (0, 15):

@@ -13,7 +13,7 @@ from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._formatting import label_position
-from diverse_rule_sets.model._rules import Rule, RuleSet, note_kinds
+from diverse_rule_sets.model._rules import Rule, RuleSet, set_kinds
 
 Integers = NDArray[np.int64]
 
@@ -24,18 +24,18 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     codes = as_labels(y, rule_set.classes, table.n_records)
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
-    rules, left = [], np.ones(table.n_records, np.bool_)
+    rules, undecided = [], np.ones(table.n_records, np.bool_)
     covers = find_covers(rule_set.all_rules, table)
     flags = iter(covers)
     for rule, covered in zip(rule_set.rules, flags, strict=False):
         rules.append(_with_counts(rule, rule_set, codes[covered]))
-        left &= ~covered
-    uncovered = np.bincount(codes[left], minlength=n_classes)
+        undecided &= ~covered
+    uncovered = np.bincount(codes[undecided], minlength=n_classes)
     fallbacks = []
     for rule, covered in zip(rule_set.fallbacks, flags, strict=True):
-        decided = covered & left  # the counts of a fallback rule are those of the records that it decides
+        decided = covered & undecided  # the counts of a fallback rule are those of the records that it decides
         fallbacks.append(_with_counts(rule, rule_set, codes[decided]))
-        left &= ~decided
+        undecided &= ~decided
     changed = replace(
         rule_set,
         rules=tuple(rules),
@@ -44,7 +44,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
     )
-    return note_kinds(changed, covers.kinds)
+    return set_kinds(changed, covers.kinds)
 
 
 def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:

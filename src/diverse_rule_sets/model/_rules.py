@@ -287,10 +287,10 @@ class RuleSet(RuleSetMethods):
 
 def with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
     """Return the rule set with the types of its columns in a table; a column that is empty there keeps its type."""
-    return note_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
+    return set_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
 
 
-def note_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
+def set_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
     """Return the rule set with the given column types; a column of type "empty" keeps its type."""
     before = dict(rule_set.kinds)
     known = {name: before.get(name, "") if kind == EMPTY else kind for name, kind in kinds.items()}
