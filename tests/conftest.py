@@ -73,7 +73,7 @@ def drs(capsys):
 
     def run(*arguments):
         code = main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return run
