@@ -1,4 +1,4 @@
-"""Rules to look at: pictures and a page of its own. Needs the extra `report`."""
+"""Plots of rule sets, and a report page in HTML. Needs the extra `report`."""
 
 from diverse_rule_sets.report._coverage_display import CoverageDisplay
 from diverse_rule_sets.report._overlap_display import Combination, OverlapDisplay
