@@ -103,7 +103,9 @@ def test_every_file_is_on_the_architecture_page_and_no_other():
             listed.append(folder + name if indent == 4 else name)
     files = [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")]
     assert len(listed) == len(set(listed))
-    assert set(listed) - {"__init__.py"} == {name for name in files if not name.endswith(("__init__.py", "__main__.py"))}
+    assert set(listed) - {"__init__.py"} == {
+        name for name in files if not name.endswith(("__init__.py", "__main__.py"))
+    }
 
 
 def test_every_exception_is_needed():
