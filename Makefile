@@ -9,11 +9,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 .PHONY: demo test check bench paper paper-quick clean help
 
 help:
-	@echo "make demo   fit a table that scikit-learn ships, and print the rules beside a decision tree"
+	@echo "make demo   fit a table that scikit-learn ships, and print the rules and a decision tree"
 	@echo "make test   lint, types, tests, a worker for each core"
 	@echo "make check  lint and types only"
-	@echo "make bench  speed, scaling, memory and the frontier (tables: DRS_DATA, or downloaded)"
-	@echo "make paper  the paper's tables and figures beside the print, about ten minutes (tables: DRS_DATA, or downloaded)"
+	@echo "make bench  speed, scaling, memory, accuracy (tables: DRS_DATA, or downloaded)"
+	@echo "make paper  the paper's tables and figures next to the printed values, about ten minutes (tables: DRS_DATA, or downloaded)"
 	@echo "make paper-quick  the same with two splits, about two minutes"
 	@echo "make clean  remove the virtual environment and caches"
 

@@ -1,4 +1,4 @@
-"""Accuracy against readability: the default, each idea off in turn, the paper's method and its rivals, tree and forest.
+"""Accuracy against readability: the default, each idea off in turn, the paper's method, baselines, tree and forest.
 
     python benchmarks/frontier.py --data FOLDER [--tables NAME ...] [--splits 10] [--variants NAME ...]
 
@@ -53,7 +53,7 @@ VARIANTS = {
     "with negation": {"negation": True},
 }
 INTERNAL = {field.name for field in fields(InternalSettings)}
-# The paper's method and its rivals, as in the paper and, the rivals, with this package's defaults.
+# The paper's method and its baselines, as in the paper and, the baselines, with this package's defaults.
 OTHERS = {
     "as in the paper": DRSClassifier,
     "CBA": lambda random_state: CBAClassifier(),
@@ -119,7 +119,7 @@ def measured(clf, X, y, train, test):
         "conditions": metrics.mean_conditions(rule_set),
         "overlap": metrics.overlap_share(rule_set, inside),
         "uncovered": 1 - metrics.coverage(rule_set, inside),
-        "fallbacks": len(rule_set.backups),
+        "fallbacks": len(rule_set.fallbacks),
         "seconds": seconds,
     }
 

@@ -1,4 +1,4 @@
-"""Fit tables that scikit-learn ships, print the rules, a tree of the same size beside them, a path; ask, export.
+"""Fit tables that scikit-learn ships, print the rules, a tree of the same size, a path, an explanation; export to SQL.
 
 Run by ``make demo``; needs nothing but the package.
 """
@@ -25,7 +25,7 @@ def fit_both(X, y, seed):
     middle = time.perf_counter()
     tree = DecisionTreeClassifier(max_leaf_nodes=max(2, len(rules.rule_set_)), random_state=seed).fit(X_train, y_train)
     end = time.perf_counter()
-    covered = rules.rule_set_.fires(X_test).any(axis=1)
+    covered = rules.rule_set_.covers(X_test).any(axis=1)
     figures = {
         "rules": len(rules.rule_set_),
         "leaves": tree.get_n_leaves(),
@@ -44,7 +44,7 @@ def fit_both(X, y, seed):
 
 
 def mean_depth(tree):
-    """Mean number of tests above a leaf: what one has to read for one answer."""
+    """Mean number of tests above a leaf: what a reader reads for one label."""
     left, right = tree.tree_.children_left, tree.tree_.children_right
     depths, stack = [], [(0, 0)]
     while stack:
@@ -72,7 +72,7 @@ def main():
     spread = {key: np.std([row[key] for row in rows]) for key in rows[0]}
     print(f"\nMean of {len(rows)} random splits (standard deviation):\n")
     print(f"{'':34}{'rules':>16}{'decision tree':>18}")
-    for words, mine, its in (
+    for text, own, other in (
         ("rules / leaves", f"{mean['rules']:.1f}", f"{mean['leaves']:.1f}"),
         ("conditions per rule / leaf", f"{mean['conditions']:.1f}", f"{mean['depth']:.1f}"),
         (
@@ -86,7 +86,7 @@ def main():
         ("records under some rule", f"{mean['coverage']:.1%}", "100.0%"),
         ("seconds to fit", f"{mean['rules_seconds']:.3f}", f"{mean['tree_seconds']:.3f}"),
     ):
-        print(f"{words:34}{mine:>16}{its:>18}")
+        print(f"{text:34}{own:>16}{other:>18}")
     show_path()
 
 
@@ -105,7 +105,7 @@ def show_path():
 
 
 def show_database(clf, X):
-    """Let SQLite, which comes with Python, answer with the exported rules."""
+    """Predict with the exported rules in SQLite, which comes with Python."""
     if isinstance(X, np.ndarray):
         return
     database = sqlite3.connect(":memory:")
@@ -117,7 +117,7 @@ def show_database(clf, X):
 
 
 def _named(X, names):
-    """Return the table with column names if pandas is there; the rules then speak of them."""
+    """Return the table with column names if pandas is installed; the rules then use these names."""
     try:
         import pandas as pd
     except ImportError:

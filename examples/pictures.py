@@ -1,4 +1,4 @@
-"""Write all pictures of a rule set to a folder: ``python examples/pictures.py FOLDER``. Needs the extra ``report``."""
+"""Write all plots of a rule set to a folder: ``python examples/pictures.py FOLDER``. Needs the extra ``report``."""
 
 import sys
 from pathlib import Path
@@ -13,13 +13,13 @@ from diverse_rule_sets import DiverseRuleSetClassifier, report
 
 
 def main(folder):
-    """Fit wines twice, without and with overlap, and draw what there is to see."""
+    """Fit rules to the wine data without and with overlap, and write one file for each plot."""
     folder.mkdir(parents=True, exist_ok=True)
     wines = load_wine()
     X, y = wines.data, wines.target_names[wines.target]
     clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
     overlapping = DiverseRuleSetClassifier(random_state=0, max_overlap=1.0).fit(X, y)
-    pictures = {
+    displays = {
         "coverage": report.CoverageDisplay.from_estimator(clf, X, y),
         "overlap": report.OverlapDisplay.from_estimator(overlapping, X, y),
         "fit_path": report.FitPathDisplay.from_estimator(overlapping, X, y),
@@ -27,7 +27,7 @@ def main(folder):
         "rule": report.RuleDisplay.from_estimator(clf, X, y, rule=1),
         "rules": report.RuleDisplay.from_estimator(overlapping, X, y, rule=None),
     }
-    for name, display in pictures.items():
+    for name, display in displays.items():
         display.figure_.savefig(folder / f"{name}.png", dpi=150)
         print(folder / f"{name}.png")
 

@@ -101,7 +101,7 @@ def _judged(y: np.ndarray, labels: np.ndarray, probabilities: np.ndarray, classe
 
 
 def least_precise(covering: tuple[Any, ...]) -> Any:
-    """Let the least precise rule speak, as the paper's program does for IDS through a result it throws away."""
+    """Let the least precise rule decide, as the paper's program does for IDS through a result it throws away."""
     return min(covering, key=lambda rule: rule.precision)
 
 

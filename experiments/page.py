@@ -1,4 +1,4 @@
-"""The page to read: every figure beside the paper's, and what it says in words."""
+"""The page to read: every figure beside the paper's, and its discussion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments import figures as pictures
 from experiments.printed import PAPER_RUNS, TABLE_1, TABLE_2, TABLE_3
 from experiments.tables import load
 
-WORDS = Path(__file__).parent / "words.md"
+DISCUSSION = Path(__file__).parent / "discussion.md"
 COLUMNS = {
     "rules": "rules",
     "conditions": "conditions",
@@ -107,7 +107,7 @@ def _words(tables: list[str], n_splits: int) -> str:
         return (
             "A quick run, or one of some tables: what reproduced and what did not stands on the page of the full run."
         )
-    return WORDS.read_text(encoding="utf8").strip()
+    return DISCUSSION.read_text(encoding="utf8").strip()
 
 
 def _table_1(tables: list[str], data: str | None) -> str:
@@ -177,10 +177,10 @@ def _ids(frame: pd.DataFrame, tables: list[str]) -> str:
         rows.append(row)
     if not rows:
         return ""
-    head = ["table", "bacc, most precise speaks", "bacc, least precise", "bacc, paper"]
+    head = ["table", "bacc, most precise decides", "bacc, least precise", "bacc, paper"]
     head += ["AUC, most precise", "AUC, least precise", "AUC, paper"]
     return (
-        "## IDS with the settings of the paper's program: which rule speaks\n\n"
+        "## IDS with the settings of the paper's program: which rule decides\n\n"
         "The same rules, the default label being the commonest class of the training part (in ties the first by name), "
         "as in that program.\n\n" + table(head, rows)
     )

@@ -1,4 +1,4 @@
-"""A real browser without a window, for what only a browser can tell."""
+"""A headless browser for tests of HTML pages."""
 
 import json
 import os
@@ -16,9 +16,9 @@ FLAGS = (
 )
 
 
-def _missing(what):
-    """Fail in continuous integration, skip elsewhere: a page that no browser opened is not tested."""
-    reason = f"{what} is needed to open pages (Debian: apt install chromium chromium-driver; pip install selenium)"
+def _report_missing(what):
+    """Fail the test in continuous integration, skip it elsewhere."""
+    reason = f"{what} is needed to test HTML pages (Debian: apt install chromium chromium-driver; pip install selenium)"
     if "CI" in os.environ:
         pytest.fail(reason)
     pytest.skip(reason)
@@ -26,15 +26,15 @@ def _missing(what):
 
 @contextmanager
 def chromium():
-    """Start Chromium with a profile of its own, and end it."""
+    """Start Chromium with a temporary profile, and quit it at the end."""
     binary = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = shutil.which("chromedriver")
     if binary is None or driver is None:
-        _missing("Chromium with its driver")
+        _report_missing("Chromium with its driver")
     try:
         from selenium import webdriver
     except ImportError:
-        _missing("selenium")
+        _report_missing("selenium")
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -49,16 +49,16 @@ def chromium():
 
 
 class Browser:
-    """What the tests ask of a browser."""
+    """The functions of a browser that the tests use."""
 
     def __init__(self, driver):
         self.driver = driver
 
     def open(self, path, width=1280, dark=False):
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        still = {"name": "prefers-reduced-motion", "value": "reduce"}  # or else a click may miss what is scrolled to
+        motion = {"name": "prefers-reduced-motion", "value": "reduce"}  # a click during scrolling could miss its target
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [scheme, still]})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [scheme, motion]})
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.get(Path(path).as_uri())
 
@@ -78,8 +78,8 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
 
     @property
-    def complaints(self):
-        """What the console says: errors, refused scripts, failed loads."""
+    def messages(self):
+        """The messages of the console: errors, blocked scripts, failed loads."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     @property
@@ -88,7 +88,7 @@ class Browser:
 
 
 def contrast(one, other):
-    """Return the contrast of two colours as web guidelines count it, from 1 to 21."""
+    """Return the contrast ratio of two colours as defined by WCAG, from 1 to 21."""
 
     def luminance(colour):
         channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Programs that tests start buffer their output, as they do for most users.
+# Programs started by tests buffer their output, as they do for most users.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
-# The first call compiles the kernels; that is no reason to fail a test for being slow.
-# In continuous integration the examples are the same every time; elsewhere new ones are tried.
+# No deadline: the first call compiles the kernels. In continuous integration the examples are the same every time;
+# elsewhere new ones are tried.
 settings.register_profile(
     "ours", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
@@ -16,7 +16,7 @@ settings.load_profile("ours")
 
 
 def make_mixed(n=400, seed=0):
-    """Columns of every kind with gaps everywhere, as plain Python lists, and labels that depend on them."""
+    """Return columns of every type with missing values, as Python lists, and labels that depend on them."""
     import datetime
 
     rng = np.random.default_rng(seed)
@@ -67,13 +67,13 @@ def browser():
 
 @pytest.fixture
 def drs(capsys):
-    """Run a command; returns its exit code, output and messages."""
+    """Return a function that runs a command and returns its exit code, output and messages."""
 
     from diverse_rule_sets.cli import main
 
     def run(*arguments):
         code = main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return run

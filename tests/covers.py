@@ -1,10 +1,10 @@
-"""Covers of any backend as truth values and back, through the questions that every backend answers."""
+"""Covers of any backend as flags, and flags as covers, through the methods of the protocol."""
 
 import numpy as np
 
 
 def flags_of(backend, cover):
-    """Tell for each record whether it lies in a cover."""
+    """Return for each record whether it lies in a cover."""
     single = [backend.pick(backend.everything, np.array([k])) for k in range(backend.n_records)]
     return backend.sizes_within(single, cover).astype(bool)
 

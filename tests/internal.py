@@ -1,4 +1,4 @@
-"""The classifiers with other internal settings, for tests of what users cannot turn."""
+"""The classifiers with other internal settings, for tests of settings that are not parameters."""
 
 from dataclasses import fields
 
@@ -10,7 +10,7 @@ NAMES = {field.name for field in fields(InternalSettings)}
 
 
 def classifier(**params):
-    """DiverseRuleSetClassifier with parameters and internal settings; ``paper_search=True`` is the paper's search."""
+    """Return a DiverseRuleSetClassifier with parameters and internal settings; ``paper_search=True``: Algorithm 2."""
     internal = {name: params.pop(name) for name in NAMES & set(params)}
     if params.pop("paper_search", False):
         internal["learner"] = learn_as_in_paper

@@ -1,4 +1,4 @@
-"""Random rule sets with tables that they are asked about, for whoever must answer as this package does."""
+"""Random rule sets and tables to test programs that must give the same labels as this package."""
 
 import datetime
 import math
@@ -48,13 +48,13 @@ EXTREME = (
 EXTREME += (1e16, 123456789.12345679, 4.35, 2.675, 1e22, 1e23, 9007199254740993.0, 0.30000000000000004, -1e-300)
 
 ALL_KINDS = ("number", "text", "boolean", "date", "date (UTC)")
-# No lone surrogates and no NUL: no database holds them.
+# Without lone surrogates and NUL, which databases cannot store.
 TEXTS = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 @st.composite
 def values_of(draw, kind):
-    """Draw the pool of values that a column of this kind is made of."""
+    """Draw a pool of values for a column of this type."""
     if kind == "number":
         numbers = (
             st.sampled_from(EXTREME) | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float)
@@ -70,7 +70,7 @@ def values_of(draw, kind):
 
 
 def whole_milliseconds(moment):
-    """Databases and browsers agree on milliseconds."""
+    """Return a date rounded down to milliseconds, which databases and browsers can represent."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
@@ -104,7 +104,7 @@ def rules_over(draw, columns, classes):
 
 @st.composite
 def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
-    """Draw a rule set, and the pools of values of its columns: name -> (kind, values)."""
+    """Draw a rule set, and the pools of values of its columns: name -> (type, values)."""
     chosen = draw(st.lists(TEXTS.filter(bool), min_size=1, max_size=4, unique_by=str.casefold))
     columns = {}
     for name in chosen:
@@ -114,7 +114,7 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     classes = draw(texts | st.lists(st.integers(-5, 5), min_size=1, max_size=4, unique=True) | st.just([False, True]))
     classes = sorted(classes)
     rules = tuple(draw(st.lists(rules_over(columns, classes), max_size=6)))
-    backups = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
+    fallbacks = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
     many = len(classes)
     totals = tuple(draw(st.lists(st.integers(240, 400), min_size=many, max_size=many)))
     uncovered = tuple(draw(st.lists(st.integers(0, 240), min_size=many, max_size=many)))
@@ -122,7 +122,7 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     smoothing = draw(st.none() | st.sampled_from([0.0, 1.0, 5.0, 0.3]))
     conflict = draw(st.sampled_from(conflicts))
     rule_set = RuleSet(
-        rules, tuple(classes), draw(st.sampled_from(classes)), totals, uncovered, conflict, backups,
+        rules, tuple(classes), draw(st.sampled_from(classes)), totals, uncovered, conflict, fallbacks,
         None if weights is None else tuple(weights), smoothing,
         tuple((name, kind) for name, (kind, _) in columns.items()),
     )  # fmt: skip
@@ -130,7 +130,7 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
 
 
 def records_for(columns, seed, n=40):
-    """Make records of the values that conditions name, the values beside them, others, and gaps: lists by name."""
+    """Return records with values of the conditions, the next values, other values and missing values: lists by name."""
     rng = np.random.default_rng(seed)
     table = {}
     for name, (kind, pool) in columns.items():
@@ -152,11 +152,11 @@ POLARS["date (UTC)"] = pl.Datetime("us", "UTC")
 
 
 def as_polars(table, kinds):
-    """Return a table of lists as a polars frame with columns of these kinds."""
+    """Return a table of lists as a polars frame with columns of these types."""
     return pl.DataFrame(table, schema={name: POLARS[kind] for name, kind in kinds.items()}, strict=False)
 
 
 def kinds_of(frame):
-    """Return the kind of each column of a polars frame."""
-    words = {pl.Float64: "number", pl.String: "text", pl.Boolean: "boolean", pl.Datetime: "date"}
-    return {name: words[dtype.base_type()] for name, dtype in frame.schema.items()}
+    """Return the type of each column of a polars frame."""
+    kinds = {pl.Float64: "number", pl.String: "text", pl.Boolean: "boolean", pl.Datetime: "date"}
+    return {name: kinds[dtype.base_type()] for name, dtype in frame.schema.items()}

@@ -1,4 +1,4 @@
-"""The oracle: every definition, slow and obvious. Imports nothing of the package.
+"""The oracle: a slow and simple implementation of every definition. It imports nothing of the package.
 
 A record is a frozenset of items, a body a tuple of items, a rule a pair (body, label).
 """
@@ -9,14 +9,14 @@ from fractions import Fraction
 
 
 def shortest_number(edge, low, high):
-    """The nearest to the edge among the multiples of the largest power of ten that has any in [low, high)."""
+    """Return the multiple nearest to the edge of the largest power of ten that has multiples in [low, high)."""
     for place in range(12, -12, -1):
         unit = Fraction(10) ** place
         near = range(math.floor(Fraction(low) / unit) - 1, math.ceil(Fraction(high) / unit) + 2)
         inside = [k * unit for k in near if low <= float(k * unit) < high]
         if inside:
             return float(min(inside, key=lambda number: abs(number - Fraction(edge))))
-    raise ValueError("closer than this oracle looks")
+    raise ValueError("no power of ten that this oracle tries has a multiple between low and high")
 
 
 def covers(body, record):
@@ -28,7 +28,7 @@ def cover(body, records):
 
 
 def law(records, y, label, covered, measure, alpha):
-    """Eq. 7 or Eq. 8 times alpha ** length, for every non-empty body, normalised. Bodies without mass are left out."""
+    """Return Eq. 7 or Eq. 8 times alpha ** length for every non-empty body, normalised; without bodies of weight 0."""
     plus = [r for r, c, u in zip(records, y, covered, strict=True) if c == label and not u]
     minus = [r for r, c, u in zip(records, y, covered, strict=True) if c != label and not u]
     under = [r for r, u in zip(records, covered, strict=True) if u]
@@ -71,9 +71,9 @@ def objective(rules, records, y, lambda_):
 
 
 def greedy(qualities, distance, lambda_, k, standing=()):
-    """Non-oblivious greedy over candidates 0..n-1, every distance computed anew; the first of equals.
+    """Non-oblivious greedy over candidates 0..n-1, without stored distances; of equal candidates the first.
 
-    Some may stand before any is chosen.
+    The candidates in ``standing`` are part of the result from the start.
     """
     chosen = list(standing)
     while len(chosen) < min(k, len(qualities)):
@@ -87,7 +87,7 @@ def greedy(qualities, distance, lambda_, k, standing=()):
 
 
 def best_value(qualities, distance, lambda_, k):
-    """The largest objective of any k candidates."""
+    """Return the largest objective of any k candidates."""
     return max(
         value(chosen, qualities, distance, lambda_) for chosen in itertools.combinations(range(len(qualities)), k)
     )
@@ -102,7 +102,7 @@ def value(chosen, qualities, distance, lambda_):
 def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, second_pass, given=()):
     """Algorithm 2. ``draw(label, covered)`` returns candidate bodies; covered is a set of record numbers.
 
-    Given rules stand before the first one is chosen, and in the second pass too.
+    Given rules are part of the rule set from the start, in the second pass too.
     """
     lambda_ = 0.0
     if mode != "none":
@@ -141,14 +141,14 @@ def diverse_rule_set(draw, records, y, n_classes, max_rules, min_gain, mode, sec
 
 
 def weighted_shares(counts, totals, weights, smoothing):
-    """Class shares of a rule, smoothed towards those of the whole table and weighted."""
+    """Return the class shares of a rule, smoothed towards those of the whole table and weighted."""
     n = sum(totals)
     mixed = [(c + smoothing * t / n) * w for c, t, w in zip(counts, totals, weights, strict=True)]
     return [m / sum(mixed) for m in mixed]
 
 
 def refined_quality(counts, totals, weights, smoothing, price, n_conditions):
-    """(quality, label) of a rule in the refined search; weights are scaled to leave the total weight alone."""
+    """Return (quality, label) of a rule in the default search; weights are scaled to sum to the number of records."""
     n = sum(totals)
     scale = n / sum(t * w for t, w in zip(totals, weights, strict=True))
     weights = [w * scale for w in weights]
@@ -159,7 +159,7 @@ def refined_quality(counts, totals, weights, smoothing, price, n_conditions):
 
 
 def evidence(counts, totals, weights):
-    """Log-likelihood gained by a rule's own class shares, in records or in weight, whichever is more."""
+    """Return the log-likelihood gained by the class shares of a rule, unweighted or weighted, whichever is larger."""
     n, size = sum(totals), sum(counts)
     scale = n / sum(t * w for t, w in zip(totals, weights, strict=True))
     weights = [w * scale for w in weights]
@@ -173,7 +173,10 @@ def evidence(counts, totals, weights):
 
 
 def climb(body, items, score):
-    """Add the item that helps most; where none does, swap or drop; until none helps. A forbidden body scores None."""
+    """Local search: add the item that improves most; if none does, swap or drop one; until nothing improves.
+
+    A forbidden body scores None.
+    """
     body = tuple(sorted(set(body)))
     current = score(body)
     while True:
@@ -194,12 +197,12 @@ def climb(body, items, score):
 
 
 def first_that_holds(bodies, record):
-    """Position of the first body that covers a record; -1 if none does."""
+    """Return the position of the first body that covers a record; -1 if none does."""
     return next((j for j, body in enumerate(bodies) if covers(body, record)), -1)
 
 
 def frequent(records, y, enough):
-    """Every non-empty body that covers enough records, shortest first, then in the order of items."""
+    """Yield every non-empty body that covers enough records, shortest first, then in the order of items."""
     items = sorted(set().union(*records))
     for size in range(1, max(map(len, records)) + 1):
         for body in itertools.combinations(items, size):
@@ -209,7 +212,7 @@ def frequent(records, y, enough):
 
 
 def cba(records, y, min_support, min_confidence, allowed=lambda body: True):
-    """CBA-RG and CBA-CB (M1), literally: the rules kept, as (body, label), and the label of what they leave."""
+    """CBA-RG and CBA-CB (M1) as published: the rules, as (body, label), and the default label."""
     n, labels = len(y), sorted(set(y), key=lambda c: (-y.count(c), c))
     rules = []
     bodies = frequent(records, y, lambda inside: any(inside.count(c) >= min_support * n for c in labels))
@@ -219,7 +222,7 @@ def cba(records, y, min_support, min_confidence, allowed=lambda body: True):
             support, confidence = inside.count(label), Fraction(inside.count(label), len(inside))
             if support >= min_support * n and confidence >= min_confidence:
                 rules.append((body, label, support, confidence))
-    rules.sort(key=lambda rule: (-rule[3], -rule[2]))  # stable: of equals, the one generated earlier
+    rules.sort(key=lambda rule: (-rule[3], -rule[2]))  # stable: of equal rules the one generated earlier comes first
     left, kept, wrong, best = set(range(n)), [], 0, None
     for body, label, _, _ in rules:
         taken = cover(body, records) & left
@@ -237,10 +240,11 @@ def cba(records, y, min_support, min_confidence, allowed=lambda body: True):
 
 
 def cn2(records, y, label, beam_width, min_covered, longest, like_orange=False):
-    """CN2 for one class with the Laplace estimate, literally: the bodies found, in order.
+    """CN2 for one class with the Laplace estimate, as published: the bodies found, in order.
 
-    ``like_orange``: with two habits of Orange 3.40: the beam may hold a body twice, its conditions in another order,
-    and that the first body made from each member of the beam does not become the rule, unless it is the first of all.
+    ``like_orange``: with two properties of Orange 3.40: the beam may contain a body twice, with its conditions in
+    another order, and the first body made from each member of the beam cannot become the rule, unless it is the very
+    first.
     """
     holds = {item: {i for i, r in enumerate(records) if item in r} for item in sorted(set().union(*records))}
     left, bodies = set(range(len(y))), []
@@ -280,7 +284,7 @@ def cn2(records, y, label, beam_width, min_covered, longest, like_orange=False):
 
 
 def ids_terms(chosen, candidates, records, y):
-    """The seven terms of interpretable decision sets for some of the candidates, which are pairs (body, label)."""
+    """Return the seven terms of interpretable decision sets for some of the candidates, pairs (body, label)."""
     n, size, longest = len(y), len(candidates), max(len(body) for body, _ in candidates)
     covered = {rule: cover(rule[0], records) for rule in chosen}
     same = different = 0
@@ -306,7 +310,7 @@ def ids_value(chosen, candidates, records, y, weights):
 
 
 def ids_local_search(candidates, records, y, weights, epsilon, first=False):
-    """Deterministic local search, literally: the rules chosen, as a set. A step is the best, or the first good one."""
+    """Deterministic local search as published: the set of rules chosen. A step is the best, or the first good one."""
 
     def value(chosen):
         return ids_value(sorted(chosen), candidates, records, y, weights)

@@ -1,4 +1,4 @@
-"""Programs that tests start: found on the machine, or the test says why it cannot run. In CI they must be there."""
+"""Programs that tests start. If a program is not installed, the test is skipped with a reason; in CI it fails."""
 
 import contextlib
 import os
@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 
-def absent(what, how):
-    """Skip, with the reason; in continuous integration fail instead."""
-    reason = f"{what} was not found; {how}"
+def report_missing(name, hint):
+    """Skip the test with a reason; in continuous integration let it fail."""
+    reason = f"{name} was not found; {hint}"
     if "CI" in os.environ:
         pytest.fail(reason)
     pytest.skip(reason)
 
 
 def program(name, *folders):
-    """Return where a program is: on the path, or in one of some folders (patterns); None if nowhere."""
+    """Return the path of a program: on PATH, or in one of the folders (patterns); None if it is not found."""
     found = shutil.which(name)
     if found:
         return found
@@ -30,12 +30,12 @@ def program(name, *folders):
 
 @contextlib.contextmanager
 def postgres():
-    """Start a PostgreSQL server of its own in a temporary folder, and give a connection to it."""
+    """Start a PostgreSQL server in a temporary folder, and yield a connection to it."""
     import psycopg
 
     initdb, pg_ctl = (program(name, "/usr/lib/postgresql/*/bin") for name in ("initdb", "pg_ctl"))
     if not (initdb and pg_ctl):
-        absent("a PostgreSQL server (initdb, pg_ctl)", "on Debian: apt-get install postgresql")
+        report_missing("a PostgreSQL server (initdb, pg_ctl)", "on Debian: apt-get install postgresql")
     folder = Path(tempfile.mkdtemp(prefix="drs-pg-"))
     user = _unprivileged(folder)
     run = {"user": user, "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
@@ -45,8 +45,8 @@ def postgres():
         options = f"-k {folder} -c listen_addresses='' -c fsync=off"
         subprocess.run([pg_ctl, "-D", data, "-o", options, "-l", folder / "log", "-w", "start"], **run)
         try:
-            where = {"host": str(folder), "user": "drs", "dbname": "postgres"}
-            with psycopg.connect(**where, autocommit=True, prepare_threshold=None) as connection:
+            address = {"host": str(folder), "user": "drs", "dbname": "postgres"}
+            with psycopg.connect(**address, autocommit=True, prepare_threshold=None) as connection:
                 yield connection
         finally:
             subprocess.run([pg_ctl, "-D", data, "-m", "immediate", "stop"], **run)
@@ -55,7 +55,7 @@ def postgres():
 
 
 def _unprivileged(folder):
-    """PostgreSQL refuses to run as root: return a user that may, and give the folder to that user."""
+    """Return a user for PostgreSQL, which does not run as root, and make that user the owner of the folder."""
     if os.getuid() != 0:
         return None
     known = {entry.pw_name for entry in pwd.getpwall()}
@@ -65,9 +65,9 @@ def _unprivileged(folder):
 
 
 def jpmml():
-    """Return the Java side of the JPMML evaluator, started once in this process."""
+    """Return the Java backend of the JPMML evaluator."""
     if program("java") is None:
-        absent("Java (java)", "on Debian: apt-get install default-jre-headless")
+        report_missing("Java (java)", "on Debian: apt-get install default-jre-headless")
     from jpmml_evaluator.jpype import JPypeBackend
 
     return JPypeBackend()

@@ -1,4 +1,4 @@
-"""Small tables that a slow oracle can judge."""
+"""Small tables for slow oracles."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from diverse_rule_sets import Equals
 
 
 def table_of_letters(seed, n_columns=5, n_values=3, n=40, n_classes=3):
-    """A table of letters in which the class depends on two columns, some labels being noise."""
+    """Return a table of letters in which the class depends on three columns, with some random labels."""
     rng = np.random.default_rng(seed)
     values = rng.integers(0, n_values, (n, n_columns))
     noise = rng.integers(0, n_classes, n)
@@ -17,7 +17,7 @@ def table_of_letters(seed, n_columns=5, n_values=3, n=40, n_classes=3):
 
 
 def as_records(X):
-    """Records as sets of items, numbered as the encoder numbers them (columns, then values), and the conditions."""
+    """Return records as sets of items, numbered as by the encoder (columns, then values), and the conditions."""
     names = sorted({(j, value) for j, column in enumerate(X) for value in X[column]})
     number = {name: item for item, name in enumerate(names)}
     records = [frozenset(number[j, value] for j, value in enumerate(row)) for row in X.itertuples(index=False)]
@@ -25,10 +25,10 @@ def as_records(X):
 
 
 def named(rules, conditions):
-    """Rules of items as sets of conditions with a label."""
+    """Return rules of items as sets of conditions with a label."""
     return [({conditions[item] for item in body}, label) for body, label in rules]
 
 
 def rules_of(clf):
-    """The rules of a fitted classifier as sets of conditions with a label."""
+    """Return the rules of a fitted classifier as sets of conditions with a label."""
     return [(set(rule.conditions), rule.label) for rule in clf.rule_set_]

@@ -1,4 +1,4 @@
-"""Answers for a table: each column is decoded once, and all answers agree with the rules one by one."""
+"""Results for a table: each column is decoded once, and all results agree with those of single rules."""
 
 import collections
 import math
@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, IsMissing, Rule, RuleSet, metrics
 from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets.cli._answers import predictions, records_for
+from diverse_rule_sets.cli._predicting import predictions, records_for
 from diverse_rule_sets.cli._reading import load
 from diverse_rule_sets.model import _answers as answers_module
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.path import _measured
+from diverse_rule_sets.path import _measure
 from models import as_polars, rule_sets
 from models import records_for as some_records
 
 
 @pytest.fixture
 def decoded(monkeypatch):
-    """Count how often each column of a table is decoded; tables of moved records are none of these."""
+    """Count how often each column of a table is decoded; tables of changed records are not counted."""
     counts = collections.Counter()
     column = Table.column
 
@@ -56,8 +56,8 @@ ONCE = {"age": 1, "sex": 1, "job": 1, "income": 1}
 
 def a_set(conflict="precision", fallbacks=FALLBACKS):
     counts = (("bad", 3), ("good", 5))
-    rules, spare = (tuple(Rule(*part(text), counts) for text in some) for some in (RULES, fallbacks))
-    return RuleSet(rules, ("bad", "good"), "bad", (9, 9), (1, 2), conflict, spare)
+    rules, fallbacks = (tuple(Rule(*part(text), counts) for text in some) for some in (RULES, fallbacks))
+    return RuleSet(rules, ("bad", "good"), "bad", (9, 9), (1, 2), conflict, fallbacks)
 
 
 def part(text):
@@ -81,13 +81,13 @@ def test_a_classifier_decodes_each_column_once(fitted, decoded, method, conflict
     assert decoded == ONCE
 
 
-@pytest.mark.parametrize("method", ["answer", "predict", "predict_proba", "speakers", "answers", "reasons", "why"])
+@pytest.mark.parametrize("method", ["answer", "predict", "predict_proba", "deciding_rules", "reasons", "why"])
 def test_a_rule_set_decodes_each_column_once(decoded, method):
     getattr(a_set(), method)(FRAME)
     assert decoded == ONCE
 
 
-def test_all_answers_come_from_one_pass(decoded):
+def test_all_results_come_from_one_pass(decoded):
     answers = a_set("counts").answer(FRAME)
     answers.probabilities, answers.depth, answers.reasons(), answers.predictions(), answers.covering_rules()
     answers.covers.flags()
@@ -103,7 +103,7 @@ def test_editing_decodes_each_column_once(decoded):
 def test_metrics_decode_each_column_once_and_none_that_only_fallback_rules_read(decoded):
     rule_set, once = a_set(), {"age": 1, "sex": 1, "job": 1}
     frame = FRAME.drop(columns="income")
-    for measure in (metrics.overlap, metrics.overlap_share, metrics.coverage, metrics.diversity, RuleSet.fires):
+    for measure in (metrics.overlap, metrics.overlap_share, metrics.coverage, metrics.diversity, RuleSet.covers):
         decoded.clear()
         measure(rule_set, frame)
         assert decoded == once
@@ -114,7 +114,7 @@ def test_metrics_decode_each_column_once_and_none_that_only_fallback_rules_read(
 
 def test_a_point_of_a_path_decodes_each_column_of_both_parts_once(decoded):
     table = answers_module.as_table(FRAME)
-    _measured(a_set(fallbacks=()), table, table, np.array(LABELS, object))
+    _measure(a_set(fallbacks=()), table, table, np.array(LABELS, object))
     assert decoded == {"age": 2, "sex": 2, "job": 2}
 
 
@@ -125,15 +125,15 @@ def test_drs_predict_decodes_each_column_once(decoded, tmp_path):
     assert decoded == ONCE
     assert frame.columns == ["unused", "my_label", "my_rule", "my_probability_bad", "my_probability_good"]
     assert frame["my_label"].to_list() == a_set().predict(FRAME).tolist()
-    assert frame["my_rule"].fill_null(0).to_list() == (a_set().speakers(FRAME) + 1).tolist()
+    assert frame["my_rule"].fill_null(0).to_list() == (a_set().deciding_rules(FRAME) + 1).tolist()
     empty = tmp_path / "empty.csv"
     FRAME[:0].to_csv(empty, index=False)
     none = predictions(a_set(), load(str(empty), {}), ["unused"], proba=True, prefix="my_")
     assert (none.columns, none.height) == (frame.columns, 0)
 
 
-def test_a_word_that_only_some_conditions_could_name_is_read_as_text(tmp_path):
-    """Intervals and `is missing` list no values, so that the word None in a file stays a word unless it is missing."""
+def test_the_text_none_in_a_file_is_read_as_text(tmp_path):
+    """Intervals and `is missing` list no values, so that the text None in a file is not read as a missing value."""
     file = tmp_path / "some.csv"
     pl.DataFrame({"a": ["None", "x", "1"]}).write_csv(file)
     rule_set = RuleSet((Rule((IsMissing("a"),), 1),), (0, 1), 0, (1, 1), (1, 1), kinds=(("a", "category"),))
@@ -141,31 +141,31 @@ def test_a_word_that_only_some_conditions_could_name_is_read_as_text(tmp_path):
     assert read["a"].to_list() == ["None", None, 1.0]
 
 
-def slow(rule_set, frame):
-    """Return what `Answers` holds, from the rules one by one and with the whole table in memory."""
+def slow_answers(rule_set, frame):
+    """Return the fields of `Answers`, computed rule by rule with the whole table in memory."""
     covers = np.array([rule.covers(frame) for rule in rule_set.all_rules], bool).reshape(-1, len(frame)).T
     n_rules = len(rule_set)
-    own, spare = covers[:, :n_rules], covers[:, n_rules:]
+    by_rules, by_fallbacks = covers[:, :n_rules], covers[:, n_rules:]
     deciding, labels = [], []
-    for row, other in zip(own, spare, strict=True):
+    for row, fallbacks in zip(by_rules, by_fallbacks, strict=True):
         if row.any():
-            deciding.append(int(rule_set.decision.speakers(row[None])[0]))
+            deciding.append(int(rule_set.decision.deciding_rules(row[None])[0]))
         else:
-            deciding.append(n_rules + int(np.argmax(other)) if other.any() else -1)
-        won = rule_set.adds_counts and row.any()
-        labels.append(int(rule_set.decision.winners(row[None])[0] if won else rule_set.said_by(deciding[-1])))
-    return own, deciding, labels
+            deciding.append(n_rules + int(np.argmax(fallbacks)) if fallbacks.any() else -1)
+        by_counts = rule_set.adds_counts and row.any()
+        labels.append(int(rule_set.decision.winners(row[None])[0] if by_counts else rule_set.labels_of(deciding[-1])))
+    return by_rules, deciding, labels
 
 
 @settings(max_examples=150)
 @given(rule_sets(), st.integers(0, 1000), st.sampled_from([1, 1 << 21]))
-def test_answers_equal_those_of_the_rules_one_by_one(drawn, seed, block):
+def test_results_equal_those_of_single_rules(drawn, seed, block):
     rule_set, columns = drawn
     frame = as_polars(some_records(columns, seed, n=70), {name: kind for name, (kind, _) in columns.items()})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answers_module, "_BLOCK", block)
         answers = rule_set.answer(frame)
-        covers, deciding, labels = slow(rule_set, frame)
+        covers, deciding, labels = slow_answers(rule_set, frame)
         np.testing.assert_array_equal(answers.covers.flags(), covers)
         np.testing.assert_array_equal(np.reshape(list(answers.covers), covers.T.shape), covers.T)
         np.testing.assert_array_equal(answers.depth, covers.sum(axis=1))
@@ -174,14 +174,14 @@ def test_answers_equal_those_of_the_rules_one_by_one(drawn, seed, block):
         numbers, contradictions = answers.covering_rules()
         reasons, probabilities = answers.reasons(), answers.probabilities
     assert numbers == [(np.flatnonzero(row) + 1).tolist() for row in covers]
-    named = [{rule_set.rules[j - 1].label for j in some} for some in numbers]
-    assert contradictions == [len(some) > 1 for some in named]
+    labels_of_rules = [{rule_set.rules[j - 1].label for j in some} for some in numbers]
+    assert contradictions == [len(some) > 1 for some in labels_of_rules]
     assert reasons == [rule_set.reasons(frame[i])[0] for i in range(70)]
     assert all(math.isclose(row.sum(), 1, abs_tol=1e-9) for row in probabilities)
 
 
 def test_the_report_page_decodes_each_column_once(monkeypatch):
-    """The rules, the records that are shown and the panel to edit a record share what was decoded."""
+    """The rules, the example records and the form to edit a record use the same decoded columns."""
     from diverse_rule_sets import report
     from diverse_rule_sets._input import tables
 

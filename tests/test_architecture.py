@@ -91,10 +91,21 @@ def test_the_layers_are_the_folders():
 
 
 def test_every_file_is_on_the_architecture_page_and_no_other():
-    tree = PAGE.split("```")[1]
-    listed = {f"{name}.py" for name in re.findall(r"\b(\w+)\.py\b", tree)}
-    files = {path.name for path in FILES if path.name not in ("__init__.py", "__main__.py")}
-    assert listed - {"__init__.py"} == files
+    """The tree of the page has a line for each folder and for each file below it."""
+    listed, folder = [], ""
+    for line in PAGE.split("```")[1].splitlines()[2:]:
+        indent, name = len(line) - len(line.lstrip()), line.split()[0]
+        if indent == 0:
+            break  # the folders beside the package
+        if indent == 2:
+            folder = name if name.endswith("/") else ""
+        if name.endswith(".py"):
+            listed.append(folder + name if indent == 4 else name)
+    files = [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")]
+    assert len(listed) == len(set(listed))
+    assert set(listed) - {"__init__.py"} == {
+        name for name in files if not name.endswith(("__init__.py", "__main__.py"))
+    }
 
 
 def test_every_exception_is_needed():
@@ -114,6 +125,10 @@ def test_modules_that_import_each_other_are_listed():
     groups = {frozenset(other for other in reach[own] if own in reach.get(other, ())) for own in cyclic}
     listed = {frozenset(NAMES.findall(names)) for names, _ in table_below("Modules that import each other")}
     assert groups == listed
+
+
+def test_no_module_is_longer_than_400_lines():
+    assert {module(path): n for path in FILES if (n := len(path.read_text("utf8").splitlines())) > 400} == {}
 
 
 def test_modules_below_a_public_folder_are_private():
@@ -178,8 +193,8 @@ def test_fit_and_predict_need_no_extra():
         "from diverse_rule_sets import DiverseRuleSetClassifier, baselines as b\n"
         "X, y = load_iris(return_X_y=True)\n"
         "clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)\n"
-        "rivals = [R().fit(X, y).score(X, y) > 0.8 for R in (b.CBAClassifier, b.CN2Classifier, b.IDSClassifier)]\n"
-        "print(clf.score(X, y) > 0.8, rivals)\n"
+        "baselines = [R().fit(X, y).score(X, y) > 0.8 for R in (b.CBAClassifier, b.CN2Classifier, b.IDSClassifier)]\n"
+        "print(clf.score(X, y) > 0.8, baselines)\n"
         "try:\n"
         "    clf.explain(X)\n"
         "except ImportError as error:\n"

@@ -1,4 +1,4 @@
-"""One contract for all backends, against a table of truth values; and the same rules from all of them."""
+"""All backends against a boolean table, and the same rules from all of them."""
 
 import inspect
 from functools import partial
@@ -20,7 +20,7 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._sharded import ShardedBackend
 from internal import classifier
 
-# More shards than records leave some of them empty.
+# With more shards than records some shards are empty.
 BACKENDS = {
     "local": LocalBackend,
     "one shard": partial(ShardedBackend.split, n_shards=1),
@@ -32,7 +32,7 @@ every_backend = pytest.mark.parametrize("make", BACKENDS.values(), ids=BACKENDS)
 
 @st.composite
 def tables(draw):
-    """Records as rows of truth values over items, classes, two covers and a given rule as truth values."""
+    """Records as boolean rows over items, classes, and flags of two covers and of a given rule."""
     n, n_items = draw(st.integers(1, 90)), draw(st.integers(1, 6))
     items = draw(arrays(np.bool_, (n, n_items)))
     y = draw(arrays(np.int64, n, elements=st.integers(0, 2)))
@@ -67,10 +67,10 @@ def test_counts(make, table):
     assert backend.class_counts_of(lists).tolist() == [by_class(holds(body, items), y) for body in bodies]
     assert backend.class_counts_of(lists, a).tolist() == [by_class(holds(body, items) & one, y) for body in bodies]
     ref = [[int((holds(body, items) & flags).sum()) for flags in (one, other)] for body in bodies]
-    assert backend.shared(lists, [a, b]).tolist() == ref
-    assert backend.shared(lists, [a, b]).shape == (len(bodies), 2)
+    assert backend.shared_counts(lists, [a, b]).tolist() == ref
+    assert backend.shared_counts(lists, [a, b]).shape == (len(bodies), 2)
     assert backend.sizes_within([a, b], a).tolist() == [int(one.sum()), int((one & other).sum())]
-    counts = backend.extended(bodies, a)
+    counts = backend.extension_counts(bodies, a)
     assert counts.shape == (4, len(bodies), items.shape[1] + 1)
     for j, body in enumerate(bodies):
         for item in range(items.shape[1] + 1):
@@ -120,7 +120,7 @@ def test_levels_of_a_sum(make, table, points):
 
 @every_backend
 @given(table=tables(), data=st.data())
-def test_records_drawn_by_count(make, table, data):
+def test_records_chosen_by_position(make, table, data):
     items, y, one, _, _, bodies = table
     backend = backend_of(make, items, y)
     cover, records = cover_of(backend, one), np.flatnonzero(one)
@@ -148,10 +148,10 @@ def test_records_drawn_by_count(make, table, data):
 
 @every_backend
 @given(table=tables())
-def test_restricted_records_and_claims(make, table):
+def test_restrict_and_claims(make, table):
     items, y, one, _, _, bodies = table
     backend = backend_of(make, items, y)
-    part = backend.restricted(cover_of(backend, one))
+    part = backend.restrict(cover_of(backend, one))
     assert part.class_totals.tolist() == by_class(one, y)
     assert part.class_counts_of(Lists.of(bodies)).tolist() == [by_class(holds(b, items) & one, y) for b in bodies]
     labels = np.arange(len(bodies)) % 3
@@ -164,15 +164,15 @@ def test_restricted_records_and_claims(make, table):
 
 
 @pytest.mark.parametrize("kind", [LocalBackend, ShardedBackend])
-def test_a_backend_answers_all_questions_and_shows_nothing_else(kind):
-    """What a caller can reach is the protocol: no bits, no classes of all records."""
-    questions = {name for name in vars(Backend) if not name.startswith("_")}
+def test_a_backend_has_the_methods_of_the_protocol_and_no_others(kind):
+    """Callers have no access to the bits, nor to the classes of all records."""
+    protocol = {name for name in vars(Backend) if not name.startswith("_")}
     public = {name for name, _ in inspect.getmembers(kind) if not name.startswith("_")}
     backend = backend_of(
         BACKENDS["local" if kind is LocalBackend else "three shards"], np.eye(4, dtype=bool), np.arange(4) % 3
     )
     public |= {name for name in vars(backend) if not name.startswith("_")}
-    assert public - {"split"} == questions
+    assert public - {"split"} == protocol
 
 
 def test_no_shard_is_an_error():
@@ -215,7 +215,7 @@ ESTIMATORS = {
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_all_backends_give_the_same_rules(name, monkeypatch):
-    """Rules, fallback rules, counts, default and fitted figures; on a table of all kinds with gaps."""
+    """Rules, fallback rules, counts, default label and fitted attributes; all column types, with missing values."""
     X, y = mixed_table(3)
     found = {}
     for kind, make in BACKENDS.items():
@@ -234,7 +234,7 @@ def test_all_backends_give_the_same_rules(name, monkeypatch):
 
 
 def test_the_learner_is_given_its_backend():
-    """Nothing below the estimators makes a backend, but the function that takes arrays."""
+    """No module below the estimators makes a backend, except the function with arrays as arguments."""
     from pathlib import Path
 
     import diverse_rule_sets

@@ -49,6 +49,9 @@ def test_members_and_containment(flags):
     columns = np.arange(flags.shape[1])
     lists = bitset.members_of(rows, columns)
     assert list(lists.tuples()) == [tuple(np.flatnonzero(flags[:, b])) for b in columns]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bitset, "_MAX_BUFFER", 7)  # several parts
+        assert list(bitset.members_of(rows, columns).tuples()) == list(lists.tuples())
     assert bitset.all_set(rows, lists, columns).all()
     shifted = np.roll(columns, 1)
     expected = [
@@ -69,7 +72,7 @@ def test_the_kth_set_bit_and_bits_at_places(flags):
         assert bitset.at(words, every).tolist() == row[every].tolist()
 
 
-def test_checksums_tell_rows_apart_and_add_up_over_parts():
+def test_checksums_differ_and_add_up_over_parts():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 2**63, (3000, 4), dtype=np.uint64) >> rng.integers(0, 64, (3000, 1), dtype=np.uint64)
     rows = np.unique(rows, axis=0)
@@ -81,10 +84,10 @@ def test_checksums_tell_rows_apart_and_add_up_over_parts():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), unique=True).map(sorted)), st.data())
-def test_lists_take_join_and_drop_like_python_lists(lists, data):
+def test_lists_take_concatenate_and_drop_like_python_lists(lists, data):
     made = Lists.of(lists)
     assert [list(one) for one in made.tuples()] == lists
-    assert [list(one) for one in Lists.joined([made, made]).tuples()] == lists + lists
+    assert [list(one) for one in Lists.concatenate([made, made]).tuples()] == lists + lists
     chosen = data.draw(st.lists(st.integers(0, len(lists) - 1))) if lists else []
     assert [list(one) for one in made.take(np.array(chosen, np.int64)).tuples()] == [lists[j] for j in chosen]
     if lists:
@@ -94,8 +97,8 @@ def test_lists_take_join_and_drop_like_python_lists(lists, data):
     assert [list(one) for one in made.keep_members(kept).tuples()] == [[i for i in one if i % 2 == 0] for one in lists]
 
 
-def test_joining_nothing_gives_nothing():
-    assert Lists.joined([]).size == 0
+def test_concatenating_no_lists():
+    assert Lists.concatenate([]).size == 0
 
 
 @pytest.mark.parametrize(("n_bits", "words"), [(1, 1), (64, 1), (65, 2)])
@@ -104,7 +107,7 @@ def test_number_of_words(n_bits, words):
 
 
 @given(matrices, st.data())
-def test_lists_claim_bits_in_order_as_a_loop_over_sets_does(flags, data):
+def test_claim_equals_a_loop_over_sets(flags, data):
     n_rows, n_bits = flags.shape
     one = st.lists(st.integers(0, n_rows - 1), unique=True, min_size=1, max_size=3).map(sorted)
     lists = data.draw(st.lists(one, max_size=6))
@@ -118,4 +121,4 @@ def test_lists_claim_bits_in_order_as_a_loop_over_sets_does(flags, data):
         assert claimed[j] == any(masks[own[j], b] for b in inside)
         rest -= inside if claimed[j] else set()
     assert bitset.unpack(left, n_bits).nonzero()[0].tolist() == sorted(rest)
-    assert bitset.popcount(every) == n_bits  # what was given is as it was
+    assert bitset.popcount(every) == n_bits  # the argument is unchanged

@@ -46,7 +46,7 @@ def test_rules_are_found_and_the_first_one_speaks():
     clf = CBAClassifier().fit(X, y)
     assert clf.rule_set_.conflict == "first"
     assert 3 <= len(clf.rule_set_) <= clf.n_association_rules_
-    fired = clf.rule_set_.fires(X)
+    fired = clf.rule_set_.covers(X)
     first = [rule.label for rule in clf.rule_set_] + [clf.rule_set_.default]
     ref = [first[np.flatnonzero([*row, True])[0]] for row in fired]
     assert clf.predict(X).tolist() == ref

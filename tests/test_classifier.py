@@ -38,7 +38,7 @@ from diverse_rule_sets import (
 )
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
 from diverse_rule_sets.estimators._search import InternalSettings
-from diverse_rule_sets.learn._constraint_input import Wishes
+from diverse_rule_sets.learn._constraint_input import CheckedConstraints
 from diverse_rule_sets.learn._learner import learn, learn_as_in_paper
 from internal import classifier
 
@@ -90,7 +90,7 @@ def test_only_the_default_label_of_the_paper_fails_a_check_of_scikit_learn():
     assert clf.score(X, y) > 0.83
     odd = clf.predict(X) != clf.classes_[np.argmax(clf.predict_proba(X), axis=1)]
     assert odd.any()
-    assert set(clf.rule_set_.speakers(X)[odd].tolist()) == {-1}
+    assert set(clf.rule_set_.deciding_rules(X)[odd].tolist()) == {-1}
 
 
 def test_pipeline_grid_search_cross_validation_clone():
@@ -199,11 +199,11 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         second_pass=True,
         split=False,
     )
-    plan, cutting = clf._plan(3, 0), clf._cutting(4, Wishes())
+    plan, options = clf._plan(3, 0), clf._cutting(4, CheckedConstraints())
     assert (plan.min_evidence, plan.smoothing) == (0.0, 3.0)
-    assert (cutting.thresholds, cutting.negation, cutting.n_bins) == (False, False, 5)
+    assert (options.thresholds, options.negation, options.n_bins) == (False, False, 5)
     rule_set = fit_as_in_paper().rule_set_  # no weights, no smoothing, no fallback rules
-    assert (rule_set.class_weights, rule_set.smoothing, rule_set.backups) == (None, None, ())
+    assert (rule_set.class_weights, rule_set.smoothing, rule_set.fallbacks) == (None, None, ())
 
 
 @pytest.mark.parametrize(
@@ -317,13 +317,13 @@ def test_a_table_of_every_kind_of_column(mixed, fit, params, kinds):
     clf = fit(frame, y, **params)
     assert clf.score(frame, y) > 0.75
     assert clf.feature_names_in_.tolist() == list(frame.columns)
-    rules, backups = clf.rule_set_.rules, clf.rule_set_.backups
+    rules, fallbacks = clf.rule_set_.rules, clf.rule_set_.fallbacks
     assert {type(c) for rule in rules for c in rule.conditions} == kinds
-    assert bool(backups) == isinstance(clf, DiverseRuleSetClassifier)
-    alone = uncovered = ~clf.rule_set_.fires(frame).any(axis=1)
-    for rule in rules + backups:  # what the rule says of its training records is true, in raw units
-        covered = rule.covers(frame) & (alone if rule in backups else True)
-        alone = alone & ~covered if rule in backups else alone  # the first backup answers
+    assert bool(fallbacks) == isinstance(clf, DiverseRuleSetClassifier)
+    alone = uncovered = ~clf.rule_set_.covers(frame).any(axis=1)
+    for rule in rules + fallbacks:  # what the rule says of its training records is true, in raw units
+        covered = rule.covers(frame) & (alone if rule in fallbacks else True)
+        alone = alone & ~covered if rule in fallbacks else alone  # the first fallback answers
         assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in ("bad", "good")}
         assert len({c.column for c in rule.conditions}) == len(rule.conditions)
     assert clf.rule_set_.uncovered_counts == tuple(int((y[uncovered] == label).sum()) for label in ("bad", "good"))
@@ -467,9 +467,9 @@ def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed,
     clf = fit(frame, y, max_rules=3, **params)
     totals = np.array([(y == "bad").sum(), (y == "good").sum()])
     weights = y.size / (2 * totals) if isinstance(weights, str) else np.array(weights)
-    speakers = clf.rule_set_.speakers(frame)
-    said = clf.rule_set_.rules + clf.rule_set_.backups
-    assert clf.rule_set_.backups
+    speakers = clf.rule_set_.deciding_rules(frame)
+    said = clf.rule_set_.rules + clf.rule_set_.fallbacks
+    assert clf.rule_set_.fallbacks
     for row, speaker in zip(clf.predict_proba(frame), speakers.tolist(), strict=True):
         left = y[speakers == -1]
         counts = np.array([(left == "bad").sum(), (left == "good").sum()])
@@ -481,7 +481,7 @@ def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed,
 
 def test_probabilities_as_in_the_paper_are_the_smoothed_counts_of_the_rule_that_speaks():
     clf = fit_as_in_paper(max_rules=3)
-    speakers = clf.rule_set_.speakers(iris.data)
+    speakers = clf.rule_set_.deciding_rules(iris.data)
     assert set(speakers.tolist()) == {-1, 0, 1, 2}
     for row, speaker in zip(clf.predict_proba(iris.data), speakers, strict=True):
         counts = clf.rule_set_.uncovered_counts
@@ -526,14 +526,14 @@ def test_explain(fit, library):
     clf = fit(frame, y, max_rules=4, max_overlap=1.0)
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)
-    assert list(told.columns) == ["label", "rule", "fired", "contradiction", "reason"]
-    fired = clf.rule_set_.fires(frame)
-    backups = clf.rule_set_.backups
+    assert list(told.columns) == ["label", "rule", "covering", "contradiction", "reason"]
+    fired = clf.rule_set_.covers(frame)
+    fallbacks = clf.rule_set_.fallbacks
     rows = told.to_dict("records") if library is pd else told.to_dicts()
     spoke = set()
     for row, label, covering in zip(rows, clf.predict(frame), fired, strict=True):
         numbers = (np.flatnonzero(covering) + 1).tolist()
-        assert list(row["fired"]) == numbers
+        assert list(row["covering"]) == numbers
         assert row["label"] == label
         if numbers:
             rule = clf.rule_set_[row["rule"] - 1]
@@ -542,18 +542,18 @@ def test_explain(fit, library):
             assert rule.label == label
             spoke.add("rule")
         elif row["rule"] is None or row["rule"] is pd.NA:
-            nobody = "no rule and no backup covers it" if backups else "no rule covers it"
+            nobody = "no rule and no fallback covers it" if fallbacks else "no rule covers it"
             assert row["reason"] == f"{nobody}: {clf.rule_set_.default}"
             assert label == clf.rule_set_.default
             spoke.add("default")
         else:
-            backup = backups[row["rule"] - 1 - len(clf.rule_set_)]
-            assert row["reason"] == f"no rule covers it; the first backup that does: {backup}"
-            assert backup.label == label
-            spoke.add("backup")
+            fallback = fallbacks[row["rule"] - 1 - len(clf.rule_set_)]
+            assert row["reason"] == f"no rule covers it; the first fallback that does: {fallback}"
+            assert fallback.label == label
+            spoke.add("fallback")
         assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
-    assert spoke == ({"rule", "backup", "default"} if backups else {"rule", "default"})
-    assert bool(backups) == isinstance(clf, DiverseRuleSetClassifier)
+    assert spoke == ({"rule", "fallback", "default"} if fallbacks else {"rule", "default"})
+    assert bool(fallbacks) == isinstance(clf, DiverseRuleSetClassifier)
     if library is pd:
         assert told.index.tolist() == frame.index.tolist()
 
@@ -567,7 +567,7 @@ def test_contradictions_are_shown():
     rules = [Rule((Interval("x0", low),), label, ((label, 1),)) for low, label in ((1, 0), (2, 0), (3, 2))]
     clf.rule_set_ = dataclasses.replace(clf.rule_set_, rules=tuple(rules))
     told = clf.explain(np.array([[0.0], [1.5], [2.5], [3.5]]) * np.ones(4))
-    assert told["fired"].tolist() == [[], [1], [1, 2], [1, 2, 3]]
+    assert told["covering"].tolist() == [[], [1], [1, 2], [1, 2, 3]]
     assert told["contradiction"].tolist() == [False, False, False, True]
 
 
@@ -614,9 +614,9 @@ def test_the_rules_keep_within_the_limits(mixed, max_overlap):
     limits = {"max_rules": 8, "max_conditions": 3, "max_overlap": max_overlap, "min_support": 10, "max_fallbacks": 2}
     clf = fit(frame, y, min_evidence=0, **limits)
     assert 2 < len(clf.rule_set_) <= 8
-    assert len(clf.rule_set_.backups) <= 2
+    assert len(clf.rule_set_.fallbacks) <= 2
     covered = np.zeros(y.size, bool)
-    for rule, fired in zip(clf.rule_set_, clf.rule_set_.fires(frame).T, strict=True):
+    for rule, fired in zip(clf.rule_set_, clf.rule_set_.covers(frame).T, strict=True):
         assert len(rule.conditions) <= 3
         assert fired.sum() >= 10
         assert (fired & covered).sum() <= max_overlap * fired.sum()

@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, Rule, RuleSet, metrics
 from diverse_rule_sets.cli._app import app
-from diverse_rule_sets.cli._boundary import UsageError
+from diverse_rule_sets.cli._errors import UsageError
 from diverse_rule_sets.cli._options import PAPER_PARAMETERS, PARAMETERS, directions
 from diverse_rule_sets.estimators._base import BINNINGS
 from diverse_rule_sets.estimators._search import DEFAULTS
-from diverse_rule_sets.learn._paper_search import LAMBDA_MODES
+from diverse_rule_sets.learn._selection import LAMBDA_MODES
 from diverse_rule_sets.learn.samplers import MEASURES
 from diverse_rule_sets.model._decision import CONFLICTS
 from tests.conftest import make_mixed
@@ -217,7 +217,7 @@ def test_what_is_known_already_is_kept(drs, folder, tmp_path):
     rules = rules_in(model)
     assert str(rules[0]) == "IF age > 80 THEN good"
     assert "sex" not in rules.columns
-    bounds = [c for r in rules.rules + rules.backups if r.label == "good" for c in r.conditions if c.column == "age"]
+    bounds = [c for r in rules.rules + rules.fallbacks if r.label == "good" for c in r.conditions if c.column == "age"]
     assert bounds
     assert all(getattr(condition, "high", None) is None for condition in bounds)
     code, _, err = drs("fit", folder / "t.csv", "-t", "y", "--required", "height")

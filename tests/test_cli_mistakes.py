@@ -59,7 +59,7 @@ MISTAKES = [
     ("fit t.csv -t y --as-in-paper --max-fallbacks 3", 2, "--max-fallbacks cannot be used with --as-in-paper"),
     ("fit t.csv -t y --as-in-paper --no-negation", 2, "--negation cannot be used with --as-in-paper"),
     ("fit t.csv -t y --max-fallbacks -1", 2, "--max-fallbacks must be an integer at least 0, got -1"),
-    ("fit t.csv -t y --max-backups 3", 2, "--max-backups"),
+    ("fit t.csv -t y --max-fallbacks 3", 2, "--max-fallbacks"),
     ("fit t.csv -t y --no-refine", 2, "--no-refine"),
     ("fit missing.csv -t y --max-rules -1", 2, "--max-rules must be an integer at least 0, got -1"),
     ("fit t.csv -t y -o nowhere/m.json", 1, "there is no folder"),
@@ -85,7 +85,7 @@ MISTAKES = [
 MODEL = """{"format": "diverse-rule-sets", "version": 1, "classes": ["bad", "good"], "class_totals": [5, 5],
  "class_weights": null, "smoothing": null, "conflict": "precision", "default": "bad", "uncovered_counts": [5, 1],
  "columns": [{"name": "age", "kind": "number"}],
- "rules": [{"if": [{"column": "age", "<=": 37}], "then": "good", "class_counts": [0, 4]}], "backups": []}"""
+ "rules": [{"if": [{"column": "age", "<=": 37}], "then": "good", "class_counts": [0, 4]}], "fallbacks": []}"""
 FILES = {
     "t.csv": TABLE,
     "gaps.csv": "x,y\n1,a\n2,\n3,NA\n4,b\n",
@@ -210,7 +210,7 @@ def test_date_formats_and_given_rules_are_named(drs, tmp_path):
         (["--date-format", "%Q"], 2, "--date-format must be a way to write a date"),
         (["--date-format", "%H:%M"], 2, "--date-format must be a way to write a date"),
         (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date as %Y/%m/%d writes it, got"),
-        (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule in words: cannot read the rule 'blah'"),
+        (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule as text: cannot read the rule 'blah'"),
         (["--forbidden", "height"], 2, "--forbidden names 'height', which the table does not have"),
     ):
         done, _, err = drs("fit", table, "-t", "y", *words)

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from diverse_rule_sets import Rule, RuleSet, __version__
-from diverse_rule_sets.cli._boundary import InputError
+from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._files import whole_file, write_text
 
 COMMAND = [sys.executable, "-m", "diverse_rule_sets.cli"]
@@ -224,12 +224,12 @@ def test_the_reader_of_a_named_pipe_may_go_away(files):
     assert (done.stdout, done.stderr) == ("141\n", "")
 
 
-def said_by(code):
+def labels_of(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
 def test_help_waits_for_no_large_package():
-    said = said_by(
+    said = labels_of(
         "import sys; from diverse_rule_sets.cli import main\n"
         "main(['fit', '--help']); main(['--version'])\n"
         "print([name for name in ('numpy', 'polars', 'sklearn', 'numba', 'pandas') if name in sys.modules])\n"
@@ -238,7 +238,7 @@ def test_help_waits_for_no_large_package():
 
 
 def test_prediction_waits_for_no_scikit_learn(files):
-    said = said_by(
+    said = labels_of(
         "import sys; from diverse_rule_sets.cli import main\n"
         f"main(['predict', {str(files / 'm.json')!r}, {str(files / 't.csv')!r}, '-o', {str(files / 'p.csv')!r}])\n"
         "print([name for name in ('sklearn', 'numba', 'pandas') if name in sys.modules])\n"

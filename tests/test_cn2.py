@@ -9,7 +9,7 @@ import naive
 from diverse_rule_sets.baselines import CN2Classifier
 from small import as_records, named, rules_of, table_of_letters
 
-# Tables, settings and the rules that Orange 3.40 found: made by `python benchmarks/rivals.py --record FILE`.
+# Tables, settings and the rules that Orange 3.40 found: made by `python benchmarks/baselines.py --record FILE`.
 ORANGE = json.loads((Path(__file__).parent / "orange_cn2.json").read_text(encoding="utf8"))
 
 
@@ -53,7 +53,7 @@ def conditions_of(conditions):
 def test_class_counts_of_all_covering_rules_are_added_up():
     X, y = table_of_letters(1, n=200)
     clf = CN2Classifier().fit(X, y)
-    fired = clf.rule_set_.fires(X)
+    fired = clf.rule_set_.covers(X)
     counts = np.array([[n for _, n in rule.class_counts] for rule in clf.rule_set_])
     assert (counts.sum(axis=1) == fired.sum(axis=0)).all()
     summed = fired @ counts

@@ -1,4 +1,4 @@
-"""Rule sets changed by hand: the rules as asked, all counts those of the data given."""
+"""Edited rule sets: the rules are as requested, and all counts are those of the given data."""
 
 import numpy as np
 import pandas as pd
@@ -41,70 +41,74 @@ def test_counts_are_those_of_the_data(drawn, seed):
         left &= ~covered
     assert again.uncovered_counts == tuple(int((y[left] == label).sum()) for label in rule_set.classes)
     assert again.class_totals == tuple(int((y == label).sum()) for label in rule_set.classes)
-    for backup in again.backups:
-        spoken = backup.covers(X) & left
-        assert dict(backup.class_counts) == {label: int((y[spoken] == label).sum()) for label in rule_set.classes}
-        left &= ~spoken
+    for fallback in again.fallbacks:
+        decided = fallback.covers(X) & left
+        assert dict(fallback.class_counts) == {label: int((y[decided] == label).sum()) for label in rule_set.classes}
+        left &= ~decided
 
 
-def test_a_rule_comes_and_goes(fitted):
+def test_a_rule_is_added_and_removed(fitted):
     clf, X, y = fitted
     before = clf.rule_set_
     more = before.with_rule("IF age > 80 THEN good", X, y)
     assert more.rules == (*before.rules, Rule.parse("IF age > 80 THEN good"))
     assert more.rules[-1].n_covered == int((X["age"] > 80).sum())
-    assert more.backups == before.backups
+    assert [rule.conditions for rule in more.fallbacks] == [rule.conditions for rule in before.fallbacks]
+    other = next(label for label in before.classes if label != before[0].label)
+    same_records = before.with_rule(Rule(before[0].conditions, other), X, y)
+    assert same_records.fallbacks == before.fallbacks  # no more records are covered
+    assert same_records.uncovered_counts == before.uncovered_counts
     assert more.without_rule(len(more), X, y) == before
     assert more.without_rule(more.rules[-1], X, y) == before
     assert more.without_rule("IF age > 80 THEN good", X, y) == before
     first = before.with_rule("IF age > 80 THEN good", X, y, position=1)
     assert first.rules[1:] == before.rules
     clf.rule_set_ = first
-    assert clf.explain(X)["fired"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.fires(X)]
+    assert clf.explain(X)["covering"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.covers(X)]
 
 
-def test_backups_and_the_default_say_what_is_likeliest_after_a_change_too(fitted):
+def test_fallback_rules_and_the_default_label_follow_the_likeliest_class(fitted):
     clf, X, y = fitted
     rule_set = clf.rule_set_
     assert len(rule_set) > 1
-    assert rule_set.backups
+    assert rule_set.fallbacks
     changes = [rule_set.with_rule("IF age > 30 THEN good", X, y), rule_set.replace(1, "IF age > 70 THEN good", X, y)]
     changes += [rule_set.without_rule(number, X, y) for number in range(1, len(rule_set) + 1)]
     while len(changes[-1]):
         changes.append(changes[-1].without_rule(1, X, y))
     for changed in changes:
-        alone = changed.speakers(X) >= len(changed)
-        alone |= changed.speakers(X) < 0
+        alone = changed.deciding_rules(X) >= len(changed)
+        alone |= changed.deciding_rules(X) < 0
         likeliest = np.array(changed.classes)[changed.predict_proba(X).argmax(axis=1)]
         assert changed.predict(X)[alone].tolist() == likeliest[alone].tolist()
-    assert any(changed.backups != rule_set.backups for changed in changes[2 : 2 + len(rule_set)])
+    assert any(changed.fallbacks != rule_set.fallbacks for changed in changes[2 : 2 + len(rule_set)])
     assert rule_set.without_rule(1, X, y).with_rule(rule_set[0], X, y, position=1) == rule_set
 
 
-def test_what_a_person_says_against_the_counts_stays(fitted):
+def test_a_label_that_the_user_gives_is_not_changed(fitted):
     clf, X, y = fitted
     number = len(clf.rule_set_) + 1
-    backup = clf.rule_set_.backups[0]
-    other = next(label for label in clf.classes_ if label != backup.label)
-    told = clf.rule_set_.replace(number, Rule(backup.conditions, other), X, y)
-    assert told.backups[0].label == other
-    assert told.without_rule(1, X, y).backups[0].label == other
+    fallback = clf.rule_set_.fallbacks[0]
+    other = next(label for label in clf.classes_ if label != fallback.label)
+    changed = clf.rule_set_.replace(number, Rule(fallback.conditions, other), X, y)
+    assert changed.fallbacks[0].label == other
+    assert changed.without_rule(1, X, y).fallbacks[0].label == other
     empty = RuleSet((), ("bad", "good"), "bad", (0, 0), (0, 0))
     assert empty.with_rule("IF age > 200 THEN good", X, y).default == "bad"
 
 
-def test_one_rule_in_place_of_another(fitted):
+def test_a_rule_is_replaced(fitted):
     clf, X, y = fitted
     before = clf.rule_set_
     changed = before.replace(1, "IF age > 70 THEN good", X, y)
     assert changed.rules[0] == Rule.parse("IF age > 70 THEN good")
     assert changed.rules[1:] == before.rules[1:]
     number = len(before) + 1
-    assert changed.replace(number, "IF age > 75 THEN bad", X, y).backups[0] == Rule.parse("IF age > 75 THEN bad")
-    assert len(before.without_rule(number, X, y).backups) == len(before.backups) - 1
+    assert changed.replace(number, "IF age > 75 THEN bad", X, y).fallbacks[0] == Rule.parse("IF age > 75 THEN bad")
+    assert len(before.without_rule(number, X, y).fallbacks) == len(before.fallbacks) - 1
 
 
-def test_balanced_weights_stay_balanced_on_other_data(fitted):
+def test_balanced_weights_are_balanced_on_other_data(fitted):
     clf, X, y = fitted
     part = np.flatnonzero((y == "good") | (np.arange(len(y)) % 3 == 0))
     again = clf.rule_set_.evaluated(X.iloc[part], y[part])
@@ -114,12 +118,12 @@ def test_balanced_weights_stay_balanced_on_other_data(fitted):
     assert plain.evaluated(X.iloc[part], y[part]).class_weights == plain.class_weights
 
 
-def test_weights_of_an_empty_rule_set_are_kept():
+def test_weights_of_an_empty_rule_set_do_not_change():
     empty = RuleSet((), ("a", "b"), "a", (0, 0), (0, 0), class_weights=(5.0, 1.0))
     assert empty.evaluated(np.zeros((3, 1)), ["a", "b", "b"]).class_weights == (5.0, 1.0)
 
 
-def test_labels_are_read_as_the_classes_they_name():
+def test_a_label_in_text_becomes_the_class_with_this_text():
     X = pd.DataFrame({"age": [10, 20, 30]})
     numbers = RuleSet((), (0, 1), 0, (0, 0), (0, 0))
     assert numbers.with_rule("IF age > 15 THEN 1", X, [0, 1, 1]).rules[0].label == 1
@@ -134,7 +138,7 @@ def test_labels_are_read_as_the_classes_they_name():
         (lambda r, X, y: r.with_rule("IF age > 1 THEN ugly", X, y), ValueError, "label 'ugly', expected one of"),
         (lambda r, X, y: r.with_rule("IF size > 1 THEN good", X, y), ValueError, "holds text values"),
         (lambda r, X, y: r.with_rule("IF height > 1 THEN good", X, y), ValueError, "no column 'height'"),
-        (lambda r, X, y: r.with_rule(5, X, y), TypeError, "rule must be a Rule"),
+        (lambda r, X, y: r.with_rule(5, X, y), TypeError, "rule must be a Rule or a text such as"),
         (
             lambda r, X, y: r.with_rule("IF age > 1 THEN good", X, y, position=0),
             ValueError,
@@ -142,22 +146,26 @@ def test_labels_are_read_as_the_classes_they_name():
         ),
         (lambda r, X, y: r.without_rule(0, X, y), ValueError, "rule must be a number from 1"),
         (lambda r, X, y: r.without_rule(99, X, y), ValueError, "rule must be a number from 1"),
-        (lambda r, X, y: r.without_rule("IF age > 1 THEN good", X, y), ValueError, "there is no rule IF age > 1"),
+        (
+            lambda r, X, y: r.without_rule("IF age > 1 THEN good", X, y),
+            ValueError,
+            "rule must be a rule of the rule set or its number, .* got IF age > 1 THEN good",
+        ),
         (lambda r, X, y: r.evaluated(X, y[:-1]), ValueError, "one label per record"),
         (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "does not know: 'ugly'"),
     ],
 )
-def test_what_does_not_fit_is_refused(fitted, change, error, message):
+def test_invalid_arguments_are_errors(fitted, change, error, message):
     clf, X, y = fitted
     with pytest.raises(error, match=message):
         change(clf.rule_set_, X, y)
 
 
-def test_the_rules_as_a_frame(fitted):
+def test_a_rule_set_as_a_data_frame(fitted):
     clf, X, _ = fitted
     rules = clf.rule_set_
     frame = rules.to_frame(X)
-    assert len(frame) == len(rules) + len(rules.backups) + 1
+    assert len(frame) == len(rules) + len(rules.fallbacks) + 1
     assert frame["if"].iloc[0] == " AND ".join(map(str, rules[0].conditions))
     assert frame["precision"].iloc[0] == rules[0].precision
     assert frame["covers"].iloc[: len(rules)].tolist() == [rule.n_covered for rule in rules]
@@ -167,7 +175,7 @@ def test_the_rules_as_a_frame(fitted):
     assert type(rules.to_frame(__import__("polars").DataFrame())).__module__.startswith("polars")
 
 
-def test_a_column_that_holds_nothing_keeps_its_kind(fitted):
+def test_an_empty_column_keeps_its_type(fitted):
     clf, X, y = fitted
     rule_set = clf.rule_set_
     column = rule_set.columns[0]

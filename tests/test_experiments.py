@@ -190,7 +190,7 @@ def test_a_ledger_survives_a_line_cut_short_and_refuses_other_settings(tmp_path,
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finish(tmp_path_factory):
     """A run on iris with two splits, and its page."""
     folder = tmp_path_factory.mktemp("results")
     frame = runs.run(["iris"], None, 2, Ledger(folder / "fits.jsonl"))
@@ -221,7 +221,7 @@ def test_figures_are_those_of_the_fitted_classifier(finished):
     recalls = [(clf.predict(X.iloc[test])[y[test] == label] == label).mean() for label in clf.classes_]
     assert row["bacc"] == pytest.approx(np.mean(recalls))
     assert row["rules"] == len(clf.rule_set_)
-    assert row["overlap"] == (clf.rule_set_.fires(X.iloc[train]).sum(axis=1) > 1).sum()
+    assert row["overlap"] == (clf.rule_set_.covers(X.iloc[train]).sum(axis=1) > 1).sum()
     assert frame["bacc"].between(0.3, 1).all()
     assert frame["seconds"].gt(0).all()
     limits = frame[frame["k"].notna() & ~frame["model"].str.startswith("tree")]

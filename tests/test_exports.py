@@ -45,10 +45,10 @@ def tables(draw):
 
 @st.composite
 def estimators(draw):
-    """Draw a classifier: mostly ours with this or that turned, now and then a rival."""
-    rival = draw(st.sampled_from([None] * 9 + [baselines.CBAClassifier, baselines.CN2Classifier]))
-    if rival is not None:
-        return rival()
+    """Draw a classifier: mostly ours with this or that turned, now and then a baseline."""
+    baseline = draw(st.sampled_from([None] * 9 + [baselines.CBAClassifier, baselines.CN2Classifier]))
+    if baseline is not None:
+        return baseline()
     return classifier(
         conflict=draw(st.sampled_from(sorted(CONFLICTS))),
         max_overlap=draw(st.sampled_from([0.01, 1.0])),

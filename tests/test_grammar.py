@@ -1,4 +1,4 @@
-"""Rules in words, read back: whatever is printed is understood, and nothing else."""
+"""Rules as text: every printed rule is read back, and other text is an error."""
 
 import datetime
 import math
@@ -20,7 +20,7 @@ names = text | st.integers() | st.tuples(text, st.integers()) | st.booleans()
 numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
 naive = st.datetimes(datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31))
 offsets = st.integers(-14, 14).map(lambda hours: datetime.timezone(datetime.timedelta(hours=hours)))
-inner = st.datetimes(datetime.datetime(2, 1, 1), datetime.datetime(9998, 12, 31))  # in UTC too it is a moment
+inner = st.datetimes(datetime.datetime(2, 1, 1), datetime.datetime(9998, 12, 31))  # valid in UTC too
 zoned = st.builds(lambda moment, zone: moment.replace(tzinfo=zone), inner, offsets)
 values = text | numbers | st.booleans()
 
@@ -29,8 +29,8 @@ values = text | numbers | st.booleans()
 def conditions(draw, column):
     kind = draw(st.sampled_from(["interval", "equals", "in", "not in", "missing"]))
     if kind == "interval":
-        of_one_kind = draw(st.sampled_from([numbers, naive, zoned]))
-        low, high = draw(st.none() | of_one_kind), draw(of_one_kind)
+        same_type = draw(st.sampled_from([numbers, naive, zoned]))
+        low, high = draw(st.none() | same_type), draw(same_type)
         if low is None and draw(st.booleans()):
             low, high = high, None
         if low is not None and high is not None:
@@ -53,7 +53,7 @@ def rules(draw):
 
 
 @given(rules())
-def test_what_is_printed_is_read_back(rule):
+def test_a_printed_rule_is_read_back(rule):
     again = Rule.parse(str(rule))
     assert again == rule
     assert [type(c.column) for c in again.conditions] == [type(c.column) for c in rule.conditions]
@@ -62,12 +62,12 @@ def test_what_is_printed_is_read_back(rule):
 
 
 @given(rules())
-def test_rules_on_several_lines_are_read_too(rule):
+def test_a_rule_on_several_lines_is_read(rule):
     body = "\n  AND ".join(map(str, rule.conditions)) or "anything"
     assert Rule.parse(f"IF {body}\n  THEN {format_label(rule.label)}\n") == rule
 
 
-def test_what_people_write():
+def test_other_forms_are_read():
     rule = Rule.parse("IF age >= 18 AND age < 65 AND sex == 'F' AND job != \"clerk\"\n  THEN good customer ")
     assert rule == Rule(
         (Interval("age", 18, 65, with_low=True, with_high=False), Equals("sex", "F"), IsNotIn("job", ("clerk",))),
@@ -90,7 +90,7 @@ def test_what_people_write():
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("text", "expected"),
     [
         ("", "expected IF"),
         ("age <= 37 THEN good", "expected IF"),
@@ -102,9 +102,9 @@ def test_what_people_write():
         ("IF age <= abc THEN good", "a condition such as"),
         ("IF sex = F THEN good", "a condition such as"),
         ("IF sex = 'F THEN good", "a condition such as"),
-        ("IF day <= 2020-13-01 THEN x", "is no date"),
+        ("IF day <= 2020-13-01 THEN x", "2020-13-01 is not a date; expected a date such as"),
         ("IF [__import__('os')] <= 1 THEN x", "column name in brackets"),
-        ("IF age <= 37 THEN 'good' indeed", "nothing after it"),
+        ("IF age <= 37 THEN 'good' indeed", "a label in quotes and no text after it"),
         ("IF `a\\` <= 1 THEN x", "backslash"),
         ("IF age = 1 AND age = 2 THEN x", "no value can meet both"),
         ("IF age > 60 AND age <= 20 THEN x", "no value can meet both"),
@@ -112,50 +112,54 @@ def test_what_people_write():
         ("IF age > " + "9" * 400 + " THEN x", "is too large"),
         ("IF age = " + "9" * 5000 + " THEN x", "is too large"),
         ("IF [{}] > 1 THEN x", "column name in brackets"),
-        ("IF t > 5 AND t > 2020-01-01 THEN x", "cannot be put together"),
-        ("IF t > 2020-01-01 AND t > 2020-01-01Z THEN x", "cannot be put together"),
-        ("IF 5 < t < 2020-01-01 THEN x", "of two kinds"),
-        ("IF age > 5 AND age != 7 THEN x", "cannot be put together"),
+        ("IF t > 5 AND t > 2020-01-01 THEN x", "cannot be combined into one condition"),
+        ("IF t > 2020-01-01 AND t > 2020-01-01Z THEN x", "cannot be combined into one condition"),
+        ("IF 5 < t < 2020-01-01 THEN x", "have different types"),
+        ("IF age > 5 AND age != 7 THEN x", "cannot be combined into one condition"),
         ("IF age > 5 AND age = 3 THEN x", "no value can meet both"),
         ("IF [[1]] > 1 THEN x", "column name in brackets"),
         ("IF job = 'a\\qb' THEN x", "cannot read the text"),
-        # What people write instead gets a hint.
-        ("IF age <= 37 and x > 3 THEN good", "AND and THEN stand in capitals"),
-        ("IF age <= 37 then good", "AND and THEN stand in capitals"),
-        ("IF a = true THEN x", "True and False are written so"),
-        ("IF b > 2 AND a is not missing THEN x", "there is no 'is not missing'"),
-        ("IF sex = F THEN x", "text stands in quotes"),
-        ('IF day <= "2020-01-31" THEN x', "they stand without quotes"),
+        # Frequent mistakes get a hint.
+        ("IF age <= 37 and x > 3 THEN good", "AND and THEN must be in capital letters"),
+        ("IF age <= 37 then good", "AND and THEN must be in capital letters"),
+        ("IF a = true THEN x", "booleans are written True and False"),
+        ("IF b > 2 AND a is not missing THEN x", "'is not missing' is not supported"),
+        ("IF sex = F THEN x", "text must be in quotes"),
+        ('IF day <= "2020-01-31" THEN x', "they are written without quotes"),
     ],
 )
-def test_what_is_not_understood_is_refused(words, expected):
+def test_text_that_is_not_a_rule_is_an_error(text, expected):
     with pytest.raises(ValueError, match=expected):
-        Rule.parse(words)
+        Rule.parse(text)
 
 
-def test_only_strings_are_rules_in_words():
-    with pytest.raises(TypeError, match="must be a string, got int"):
+def test_the_text_of_a_rule_must_be_a_string():
+    with pytest.raises(TypeError, match="the text of a rule must be a string, got int"):
         Rule.parse(3)
 
 
 @given(st.text(alphabet="IF AND THEN<>=`'\"{}[]ab1.in ", max_size=40))
-def test_any_text_is_read_or_refused(words):
+def test_any_text_is_a_rule_or_an_error(some_text):
     try:
-        rule = Rule.parse(words)
+        rule = Rule.parse(some_text)
     except ValueError:
         return
     assert Rule.parse(str(rule)) == rule
 
 
-@pytest.mark.parametrize("label", ["good", "2", "a (b)", "x (0.85 of 13: 2 a)", '"q"', "THEN"])
+LABELS = ["good", "2", "a (b)", "x (0.85 of 13: 2 a)", "x (decides no records)", '"q"', "THEN"]
+
+
+@pytest.mark.parametrize("label", LABELS)
 def test_a_printed_line_with_its_number_and_figures_is_read(label):
     rule = Rule.parse(f"IF age <= 37 AND sex = 'F' THEN {format_label(label)}")
     assert rule.label == label
     counted = replace(rule, class_counts=((label, 1234), ("b", 6)))
     for rule_set in (
         RuleSet((counted,), (label, "b"), "b", (2000, 2000), (766, 1994)),
-        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), backups=(counted,)),
+        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), fallbacks=(counted,)),
         RuleSet((rule,), (label, "b"), "b", (2000, 2000), (2000, 2000)),
+        RuleSet((), (label, "b"), "b", (2000, 2000), (2000, 2000), fallbacks=(rule,)),
     ):
         printed = str(rule_set)
         line = printed[printed.index("1. IF") : printed.index(")\n", printed.index("THEN " + format_label(label))) + 1]

@@ -9,13 +9,13 @@ from covers import flags_of
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.baselines import IDSClassifier
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.estimators._ids import deterministic_search, mean_gains, set_aside, smooth_search
-from diverse_rule_sets.estimators._ids_objective import Chosen, Pool
+from diverse_rule_sets.estimators._ids import deterministic_search, draw_validation, mean_gains, smooth_search
+from diverse_rule_sets.estimators._ids_objective import Pool, Selection
 from small import as_records, named, rules_of, table_of_letters
 
 
 def pool_of(seed, n_bodies, n=25, n_classes=2):
-    """A pool of some bodies of a small table, and what the oracle needs: candidates, records, labels."""
+    """Return a pool of some bodies of a small table, and candidates, records and labels for the oracle."""
     X, y = table_of_letters(seed, n_columns=4, n=n, n_classes=n_classes)
     records, _ = as_records(X)
     items = sorted(set().union(*records))
@@ -49,11 +49,11 @@ def test_the_seven_terms_are_those_of_the_oracle(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_gains_are_kept_up_to_date_while_rules_come_and_go(seed):
+def test_gains_are_correct_while_rules_are_added_and_dropped(seed):
     pool, candidates, records, y = pool_of(seed, 8, n_classes=2 + seed % 2)
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 20, 7).astype(float)
-    chosen = Chosen(pool, weights, rng.random(pool.shape) < 0.2)
+    chosen = Selection(pool, weights, rng.random(pool.shape) < 0.2)
     for _ in range(6):
         chosen.flip(int(rng.integers(pool.shape[0])), int(rng.integers(pool.shape[1])))
         gains = chosen.gains()
@@ -79,14 +79,14 @@ def test_the_deterministic_search_is_that_of_the_oracle(seed, first):
 
 
 def without_constants(chosen, candidates, records, y, weights):
-    """The value less what the additive constants give to every set: how good a set is beside the empty one."""
+    """Return the value without the additive constants: the difference to the empty set."""
     empty = naive.ids_value([], candidates, records, y, weights)
     return naive.ids_value(chosen, candidates, records, y, weights) - empty
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_deterministic_search_never_ends_below_a_third_of_the_best(seed):
-    """That much is proved; beside the empty set, where the constants do not help, it is nearly always the best."""
+    """That is the proved bound; without the constants, compared with the empty set, it is nearly always the best."""
     pool, candidates, records, y = pool_of(seed, 5)
     weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
     sets = [s for size in range(len(candidates) + 1) for s in itertools.combinations(candidates, size)]
@@ -100,7 +100,7 @@ def test_the_deterministic_search_never_ends_below_a_third_of_the_best(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mean_gains_estimate_the_expectation(seed):
-    """Against the sum over all sets of a tiny pool, each with its probability."""
+    """Compare with the sum over all sets of a tiny pool, each with its probability."""
     pool, candidates, records, y = pool_of(seed, 3)
     weights = np.random.default_rng(seed).choice([0.5, 1, 10, 100], 7)
     choice = np.zeros(pool.shape, bool)
@@ -121,14 +121,14 @@ def test_mean_gains_estimate_the_expectation(seed):
     assert error.max() < 0.2 * np.abs(exact).max()
 
 
-def test_the_smooth_search_finds_a_candidate_that_is_worth_it():
-    """Where one rule is worth more than the constants ask for, the sets drawn at the end lean towards it."""
+def test_the_smooth_search_finds_a_candidate_with_a_large_gain():
+    """If the gain of one rule is above the threshold, the sets drawn at the end contain it more often."""
     pool, candidates, _, _ = pool_of(1, 4)
     weights = np.array([0, 0, 0, 0, 0, 0, 1.0])
     drawn = np.array([smooth_search(pool, weights, np.random.default_rng(s)).reshape(-1) for s in range(60)])
     best = int(np.argmax(pool.correct.reshape(-1)))
     assert len(candidates) == 8
-    assert drawn[:, best].mean() > 0.55  # two thirds where it entered, one third where not; or all but it
+    assert drawn[:, best].mean() > 0.55  # two thirds if it was added, else one third; or all except it
 
 
 def test_the_smooth_search_ends():
@@ -137,8 +137,8 @@ def test_the_smooth_search_ends():
     assert clf.n_candidates_ == 45
 
 
-def test_all_others_are_chosen_where_they_are_better():
-    """A step asks for so much that one rule is all there is; then every other rule together is worth more."""
+def test_all_others_are_chosen_if_they_are_better():
+    """The required gain is so large that one rule is chosen; all other rules together have a higher value."""
     pool, candidates, records, y = pool_of(2, 6)
     weights = np.array([0, 0, 0, 0, 0, 0, 1.0])
     choice = deterministic_search(pool, weights, 1e6)
@@ -166,7 +166,7 @@ def test_candidates_are_the_frequent_bodies_with_every_label():
     assert clf.objective_ == clf.terms_.sum()
 
 
-def test_rules_stand_by_f1_and_the_highest_speaks():
+def test_rules_are_sorted_by_f1_and_the_highest_decides():
     X, y = table_of_letters(5, n=300)
     clf = IDSClassifier(weights=(1, 1, 0, 0, 1, 1, 10)).fit(X, y)
     f1 = [
@@ -175,11 +175,11 @@ def test_rules_stand_by_f1_and_the_highest_speaks():
     ]
     assert len(f1) > 5
     assert f1 == sorted(f1, reverse=True)
-    fired = clf.rule_set_.fires(X)
-    assert (fired.sum(axis=1) > 1).any()
+    covering = clf.rule_set_.covers(X)
+    assert (covering.sum(axis=1) > 1).any()
     labels = np.array([rule.label for rule in clf.rule_set_])
-    covered = fired.any(axis=1)
-    assert (clf.predict(X)[covered] == labels[np.argmax(fired, axis=1)][covered]).all()
+    covered = covering.any(axis=1)
+    assert (clf.predict(X)[covered] == labels[np.argmax(covering, axis=1)][covered]).all()
     assert rules_of(IDSClassifier(weights=(1, 1, 0, 0, 1, 1, 10), max_rules=3).fit(X, y)) == rules_of(clf)[:3]
 
 
@@ -194,23 +194,23 @@ def test_tuned_weights_come_from_the_grid_and_the_seed():
     assert rules_of(given) == rules_of(clf)
 
 
-def aside_of(y, rng):
-    """Flag the records that are set aside; they do not depend on the items."""
+def validation_of(y, rng):
+    """Return flags of the validation records; they do not depend on the items."""
     backend = LocalBackend(pack(np.ones(len(y), bool))[None], y, y.max() + 1)
-    return flags_of(backend, set_aside(backend, rng))
+    return flags_of(backend, draw_validation(backend, rng))
 
 
 def test_tuning_is_the_literal_coordinate_search():
     X, y = table_of_letters(7, n=150)
-    aside = aside_of(y, np.random.default_rng(5))
+    held_out = validation_of(y, np.random.default_rng(5))
     weights = [0.5] * 7
     for term in range(7):
         scores = {}
         for value in (1, 10, 100, 500, 1000):
             weights[term] = value
-            clf = IDSClassifier(weights=weights, min_support=10).fit(X[~aside], y[~aside])
-            said = clf.predict(X[aside])
-            scores[value] = np.mean([(said[y[aside] == k] == k).mean() for k in range(3)])
+            clf = IDSClassifier(weights=weights, min_support=10).fit(X[~held_out], y[~held_out])
+            labels = clf.predict(X[held_out])
+            scores[value] = np.mean([(labels[y[held_out] == k] == k).mean() for k in range(3)])
         weights[term] = max(scores, key=scores.get)
     tuned = IDSClassifier(weights="tuned", min_support=10, random_state=np.random.default_rng(5)).fit(X, y)
     assert len(set(tuned.weights_)) > 1
@@ -226,21 +226,21 @@ def test_an_interval_is_one_condition():
     assert both[0].conditions[0].low is not None
     assert both[0].conditions[0].high is not None
     n_rules = len(clf.rule_set_)
-    assert clf.terms_[1] == clf.n_candidates_ - n_rules  # the longest rule has one condition, and so has each
+    assert clf.terms_[1] == clf.n_candidates_ - n_rules  # every rule has one condition
 
 
-def test_tuning_with_nothing_to_set_aside_uses_all_records():
+def test_tuning_without_validation_records_uses_all_records():
     clf = IDSClassifier(weights="tuned", random_state=0).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
     assert set(clf.weights_) <= {1, 10, 100, 500, 1000}
 
 
-def test_a_fifth_of_each_class_is_set_aside():
+def test_a_fifth_of_each_class_is_drawn_for_validation():
     y = np.repeat([0, 1, 2, 3], [100, 10, 2, 1])
-    flags = aside_of(y, np.random.default_rng(0))
+    flags = validation_of(y, np.random.default_rng(0))
     assert np.bincount(y[flags], minlength=4).tolist() == [20, 2, 1, 0]
 
 
-def test_too_many_candidates_are_refused_with_advice():
+def test_an_error_for_too_many_candidates_says_what_to_change():
     X, y = table_of_letters(0, n=100)
     with pytest.raises(
         ValueError, match=r"more than max_candidates=20 bodies reach min_support=0.05; raise min_support"
@@ -249,7 +249,7 @@ def test_too_many_candidates_are_refused_with_advice():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"weights": "best"}, "weights must be one of 'tuned', or 7 numbers, got 'best'"),
         ({"weights": (1, 2)}, r"weights must be 'tuned' or 7 numbers, got \(1, 2\)"),
@@ -264,7 +264,7 @@ def test_too_many_candidates_are_refused_with_advice():
         ({"random_state": "x"}, "random_state must be None, an integer"),
     ],
 )
-def test_bad_parameters_are_named(changes, words):
+def test_an_error_names_an_invalid_parameter(changes, message):
     X, y = table_of_letters(0)
-    with pytest.raises((TypeError, ValueError), match=words):
+    with pytest.raises((TypeError, ValueError), match=message):
         IDSClassifier(**changes).fit(X, y)

@@ -1,4 +1,4 @@
-"""The limits hold on every table, for both searches."""
+"""No rule set exceeds the limits, on any table, with either search."""
 
 import numpy as np
 import pytest
@@ -43,11 +43,11 @@ TABLES = {
         {"paper_search": True, "n_candidates": 60, "max_overlap": 0.1, "max_rules": 6, "thresholds": False},
     ],
 )
-def test_no_limit_is_ever_exceeded(table, params):
+def test_no_limit_is_exceeded(table, params):
     X, y = TABLES[table]()
     clf = classifier(random_state=1, **params).fit(X, y)
     check_limits(clf, X, y)
-    assert len(clf.rule_set_.backups) <= clf.max_fallbacks
+    assert len(clf.rule_set_.fallbacks) <= clf.max_fallbacks
 
 
 @pytest.mark.parametrize(
@@ -59,50 +59,50 @@ def test_no_limit_is_ever_exceeded(table, params):
         ({"max_overlap": 0.0, "max_conditions": 2, "n_candidates": 200}, {"iris", "wine", "mixed"}),
     ],
 )
-def test_no_limit_is_ever_exceeded_as_in_the_paper(params, tables):
-    """On tables with so few columns that some bodies drawn, about half as long as a record, are within the limits."""
+def test_no_limit_is_exceeded_by_the_search_of_the_paper(params, tables):
+    """Drawn bodies have half of the items of a record; on tables of few columns, some of them are within the limits."""
     for table in sorted(tables):
         X, y = TABLES[table]()
         clf = DRSClassifier(**({"random_state": 1, "n_candidates": 60} | params)).fit(X, y)
         check_limits(clf, X, y)
-        assert clf.rule_set_.backups == ()
+        assert clf.rule_set_.fallbacks == ()
 
 
 def check_limits(clf, X, y):
     rule_set = clf.rule_set_
     assert 0 < len(rule_set) <= clf.max_rules
-    fired = rule_set.fires(X)
-    before = np.zeros(len(y), bool)
-    for rule, covered in zip(rule_set, fired.T, strict=True):
+    covers = rule_set.covers(X)
+    earlier = np.zeros(len(y), bool)
+    for rule, covered in zip(rule_set, covers.T, strict=True):
         assert len({condition.column for condition in rule.conditions}) == len(rule.conditions)
         assert clf.max_conditions is None or len(rule.conditions) <= clf.max_conditions
         assert covered.sum() >= clf.min_support
         assert rule.n_covered == covered.sum()
-        assert (covered & before).sum() <= clf.max_overlap * covered.sum()
-        before |= covered
+        assert (covered & earlier).sum() <= clf.max_overlap * covered.sum()
+        earlier |= covered
     if clf.max_overlap == 0:
-        assert (fired.sum(axis=1) <= 1).all()
+        assert (covers.sum(axis=1) <= 1).all()
 
 
-def test_without_a_cap_rules_do_overlap():
-    """So that the tests above can fail."""
+def test_rules_overlap_without_a_limit():
+    """The tests above would fail without the limit."""
     X, y = load_wine(return_X_y=True)
     for clf in (classifier(max_overlap=1.0, diversity="none"), DRSClassifier(diversity="none")):
         rule_set = clf.set_params(random_state=0).fit(X, y).rule_set_
-        assert (rule_set.fires(X).sum(axis=1) > 1).any()
+        assert (rule_set.covers(X).sum(axis=1) > 1).any()
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_overlap_cap_is_never_exceeded_on_noise(seed):
+def test_the_limit_on_overlap_is_not_exceeded_on_noise(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(200, 6)), rng.integers(0, 3, 200)
     clf = DiverseRuleSetClassifier(random_state=seed, max_overlap=0, min_evidence=0, min_support=1).fit(X, y)
     assert len(clf.rule_set_) > 3
-    assert (clf.rule_set_.fires(X).sum(axis=1) <= 1).all()
+    assert (clf.rule_set_.covers(X).sum(axis=1) <= 1).all()
 
 
-def test_evidence_keeps_chance_finds_out():
-    """A search over thousands of bodies always finds some that look good by chance."""
+def test_min_evidence_excludes_spurious_rules():
+    """A search over thousands of bodies always finds some that are good by chance."""
     found = {}
     for evidence in (0.0, 1.0, 2.0):
         rng = np.random.default_rng(0)

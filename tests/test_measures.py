@@ -33,7 +33,7 @@ def test_quality_equals_the_oracle(records, label):
     np.testing.assert_allclose(got, naive.quality(((0,), label), items, y), rtol=1e-12, atol=1e-12)
 
 
-def test_a_rule_as_precise_as_the_prior_has_no_quality():
-    # 3 of 9 inside, 10 of 30 in all: equal shares that differ in floating point.
+def test_the_quality_of_a_rule_as_precise_as_the_prior_is_zero():
+    # 3 of 9 covered records and 10 of all 30 have the label: equal shares that differ in floating point.
     assert quality(np.array([[3, 6, 0]]), np.array([0]), np.array([10, 10, 10]))[0] == 0.0
     assert quality(np.array([[0, 0, 0]]), np.array([0]), np.array([10, 10, 10]))[0] == 0.0

@@ -19,7 +19,7 @@ from diverse_rule_sets.model._decision import CONFLICTS
 from models import as_polars, kinds_of, records_for, rule_sets
 from servers import jpmml
 
-# Characters that XML 1.0 can write; line ends, which every XML reader changes, are tried by themselves.
+# Characters that XML 1.0 cannot represent.
 unwritable = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -28,35 +28,35 @@ def java():
     return jpmml()
 
 
-def evaluated(java, rule_set, table):
-    """Let JPMML answer for a table of lists; dates go as text, as they would in a file."""
+def evaluate(java, rule_set, table):
+    """Return the outputs of JPMML for a table of lists; dates are text, as in a file."""
     from jpmml_evaluator import make_evaluator
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pmml"
         path.write_text(rule_set.to_pmml(), "utf8", newline="\n")
         evaluator = make_evaluator(str(path), backend=java)
-    given = {str(name): [moment_text(v) for v in values] for name, values in table.items()}
-    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in given.items()})
+    columns = {str(name): [date_text(v) for v in values] for name, values in table.items()}
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
     return evaluator.evaluateAll(frame, nan_as_missing=True)
 
 
-def moment_text(value):
+def date_text(value):
     return value.replace(tzinfo=None).isoformat() if isinstance(value, datetime.datetime) else value
 
 
 def check(java, rule_set, table, kinds):
     frame = as_polars(table, kinds)
-    answer = evaluated(java, rule_set, table)
-    assert answer.filter(like="label").iloc[:, -1].tolist() == rule_set.predict(frame).tolist()
-    spoke = ["default" if j < 0 else str(j + 1) for j in rule_set.speakers(frame).tolist()]
-    assert answer.filter(regex="^rule_*$").iloc[:, 0].tolist() == spoke
-    shares = answer[[name for name in answer.columns if name.startswith("probability(")]].to_numpy(float)
+    output = evaluate(java, rule_set, table)
+    assert output.filter(like="label").iloc[:, -1].tolist() == rule_set.predict(frame).tolist()
+    deciding = ["default" if j < 0 else str(j + 1) for j in rule_set.deciding_rules(frame).tolist()]
+    assert output.filter(regex="^rule_*$").iloc[:, 0].tolist() == deciding
+    shares = output[[name for name in output.columns if name.startswith("probability(")]].to_numpy(float)
     np.testing.assert_allclose(shares, rule_set.predict_proba(frame), atol=1e-9)
 
 
 def texts(rule_set, columns):
-    """Give every text that goes into the document."""
+    """Yield every text that is written to the document."""
     yield from (str(label) for label in rule_set.classes)
     for name, (_, pool) in columns.items():
         yield name
@@ -65,7 +65,7 @@ def texts(rule_set, columns):
 
 @settings(max_examples=200)
 @given(rule_sets(), st.integers(0, 1000))
-def test_random_models_answer_the_same(java, drawn, seed):
+def test_random_models_give_the_same_results(java, drawn, seed):
     rule_set, columns = drawn
     if any(unwritable.search(text) for text in texts(rule_set, columns)):
         return
@@ -73,7 +73,7 @@ def test_random_models_answer_the_same(java, drawn, seed):
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_fitted_models_answer_the_same(java, mixed, conflict):
+def test_fitted_models_give_the_same_results(java, mixed, conflict):
     X, y = mixed
     frame = pl.from_pandas(X.astype({"size": str}).replace({"size": {"nan": None}}))
     clf = DiverseRuleSetClassifier(random_state=0, conflict=conflict, max_overlap=1.0, negation=True)
@@ -81,13 +81,13 @@ def test_fitted_models_answer_the_same(java, mixed, conflict):
     check(java, rule_set, frame.to_dict(as_series=False), kinds_of(frame))
 
 
-@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
-def test_rivals_answer_the_same(java, rival):
+@pytest.mark.parametrize("baseline", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_baselines_give_the_same_results(java, baseline):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
     X = pl.DataFrame(table)
-    rule_set = rival.fit(X, y).rule_set_
+    rule_set = baseline.fit(X, y).rule_set_
     assert len(rule_set) > 1
     check(java, rule_set, table, kinds_of(X))
 
@@ -96,7 +96,7 @@ def small():
     return RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
 
 
-def test_names_and_values_are_text_and_nothing_else():
+def test_names_and_values_are_only_text():
     hostile = '"/><Evil a="&x;\n\t\r]]>'
     rule_set = replace(small(), rules=(Rule((Equals(hostile, hostile),), "good"),))
     root = ElementTree.fromstring(rule_set.to_pmml())
@@ -105,12 +105,12 @@ def test_names_and_values_are_text_and_nothing_else():
     assert predicate.attrib == {"field": hostile, "operator": "equal", "value": hostile}
 
 
-def test_what_pmml_cannot_say_is_refused():
+def test_a_conflict_function_raises_an_error():
     with pytest.raises(ValueError, match="conflict is a function"):
         replace(small(), conflict=lambda rules: rules[0]).to_pmml()
 
 
-def test_characters_that_xml_cannot_write_are_named():
+def test_errors_name_the_character_or_the_argument():
     with pytest.raises(ValueError, match=r"XML cannot write the character '\\x01' of 'a\\x01'"):
         replace(small(), rules=(Rule((IsMissing("a\x01"),), "good"),)).to_pmml()
     with pytest.raises(TypeError, match="name must be a string, got 3"):

@@ -1,4 +1,4 @@
-"""Python source, run by itself: the same label, rule and probabilities as the rule set gives."""
+"""Python source, executed: the same label, rule and probabilities as the rule set gives."""
 
 import ast
 import datetime
@@ -21,31 +21,31 @@ from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 KINDS = ("function", "pandas", "polars")
 
 
-def answered(rule_set, kind, frame):
+def run_source(rule_set, kind, frame):
     """Run the source on a polars frame; return labels, rules and probabilities."""
     source = rule_set.to_python(kind=kind)
     space = {}
     exec(compile(source, "rules", "exec"), space)
     if kind == "function":
-        answers = [space["predict"](record) for record in frame.to_dicts()]
-        shares = [list(answer["probabilities"].values()) for answer in answers]
-        return [a["label"] for a in answers], [a["rule"] for a in answers], shares
+        results = [space["predict"](record) for record in frame.to_dicts()]
+        shares = [list(result["probabilities"].values()) for result in results]
+        return [result["label"] for result in results], [result["rule"] for result in results], shares
     if kind == "polars":
-        answer = frame.with_columns(space["predict"]())
+        result = frame.with_columns(space["predict"]())
         return (
-            answer["predicted_label"].to_list(),
-            answer["predicted_rule"].to_list(),
-            answer.select(cs.starts_with("predicted_probability_")).to_numpy(),
+            result["predicted_label"].to_list(),
+            result["predicted_rule"].to_list(),
+            result.select(cs.starts_with("predicted_probability_")).to_numpy(),
         )
-    answer = space["predict"](frame.to_pandas())
-    rules = [None if pd.isna(number) else number for number in answer["predicted_rule"]]
-    return answer["predicted_label"].tolist(), rules, answer.filter(like="probability_").to_numpy()
+    result = space["predict"](frame.to_pandas())
+    rules = [None if pd.isna(number) else number for number in result["predicted_rule"]]
+    return result["predicted_label"].tolist(), rules, result.filter(like="probability_").to_numpy()
 
 
 def check(rule_set, kind, frame):
-    labels, rules, shares = answered(rule_set, kind, frame)
+    labels, rules, shares = run_source(rule_set, kind, frame)
     assert labels == rule_set.predict(frame).tolist()
-    assert rules == [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+    assert rules == [None if j < 0 else j + 1 for j in rule_set.deciding_rules(frame).tolist()]
     np.testing.assert_allclose(
         np.array(shares, float).reshape(len(frame), -1), rule_set.predict_proba(frame), atol=1e-9
     )
@@ -54,14 +54,14 @@ def check(rule_set, kind, frame):
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=200)
 @given(drawn=rule_sets(), seed=st.integers(0, 1000))
-def test_random_models_answer_the_same(kind, drawn, seed):
+def test_random_models_give_the_same_results(kind, drawn, seed):
     rule_set, columns = drawn
     check(rule_set, kind, as_polars(records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_fitted_models_answer_the_same(kind, conflict):
+def test_fitted_models_give_the_same_results(kind, conflict):
     from conftest import make_mixed
 
     table, y = make_mixed(200, 5)
@@ -71,27 +71,27 @@ def test_fitted_models_answer_the_same(kind, conflict):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rival", [CBAClassifier(), CN2Classifier(), IDSClassifier()])
-def test_rivals_answer_the_same(kind, rival):
+@pytest.mark.parametrize("baseline", [CBAClassifier(), CN2Classifier(), IDSClassifier()])
+def test_baselines_give_the_same_results(kind, baseline):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
     frame = pl.DataFrame(table)
     assert kinds_of(frame)
-    check(rival.fit(frame, y).rule_set_, kind, frame)
+    check(baseline.fit(frame, y).rule_set_, kind, frame)
 
 
 def small(*rules):
     return RuleSet(rules or (Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
 
 
-def test_the_function_imports_nothing_and_calls_nothing_of_ours():
+def test_the_function_imports_nothing():
     tree = ast.parse(small().to_python())
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_hostile_names_and_values_are_constants_and_nothing_else(kind):
+def test_hostile_names_and_values_are_only_constants(kind):
     harmless = ast.parse(small(Rule((Equals("name", "name"), IsMissing("name2")), "good")).to_python(kind=kind))
     for text in HOSTILE:
         tree = ast.parse(small(Rule((Equals(text, text), IsMissing(text + "2")), "good")).to_python(kind=kind))
@@ -99,7 +99,7 @@ def test_hostile_names_and_values_are_constants_and_nothing_else(kind):
         assert text in {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
-def test_the_function_takes_whatever_stands_for_missing():
+def test_the_function_accepts_all_forms_of_missing_values():
     space = {}
     exec(small(Rule.parse("IF x is missing THEN good")).to_python(), space)
     for value in (None, math.nan, np.nan, pd.NA, pd.NaT, np.float64("nan")):
@@ -107,7 +107,7 @@ def test_the_function_takes_whatever_stands_for_missing():
     assert space["predict"]({"x": 0})["rule"] is None
 
 
-def test_the_function_takes_dates_and_zones():
+def test_the_function_accepts_dates_and_time_zones():
     space = {}
     exec(small(Rule.parse("IF t <= 2020-01-31 12:00:00Z THEN good")).to_python(), space)
     cet = datetime.timezone(datetime.timedelta(hours=1))
@@ -117,23 +117,23 @@ def test_the_function_takes_dates_and_zones():
     assert space["predict"]({"t": noon + datetime.timedelta(microseconds=1)})["rule"] is None
 
 
-def test_mixed_columns_work_in_the_function_and_are_refused_for_tables():
+def test_mixed_columns_work_in_the_function_and_raise_an_error_for_tables():
     mixed = small(Rule((Equals("x", 1, mixed=True),), "good"), Rule((Equals("x", "a", mixed=True),), "good"))
     space = {}
     exec(mixed.to_python(), space)
     assert [space["predict"]({"x": x})["rule"] for x in (1, "a", "b")] == [1, 2, None]
     for kind in ("pandas", "polars"):
-        with pytest.raises(ValueError, match="values of several kinds"):
+        with pytest.raises(ValueError, match="values of several types"):
             mixed.to_python(kind=kind)
 
 
-def test_pandas_keeps_the_index_and_its_own_types():
+def test_pandas_keeps_the_index_and_accepts_nullable_types():
     space = {}
-    exec(small().to_python(kind="pandas", name="answer"), space)
+    exec(small().to_python(kind="pandas", name="label_records"), space)
     frame = pd.DataFrame({"age": pd.array([30, None, 50], "Int64")}, index=["a", "b", "c"])
-    answer = space["answer"](frame)
-    assert answer.index.tolist() == ["a", "b", "c"]
-    assert answer["predicted_label"].tolist() == ["good", "bad", "bad"]
+    result = space["label_records"](frame)
+    assert result.index.tolist() == ["a", "b", "c"]
+    assert result["predicted_label"].tolist() == ["good", "bad", "bad"]
 
 
 @pytest.mark.parametrize(
@@ -147,24 +147,24 @@ def test_pandas_keeps_the_index_and_its_own_types():
         ({"name": "np", "kind": "pandas"}, "name must be one that the source does not use"),
     ],
 )
-def test_bad_arguments_are_named(options, message):
+def test_errors_name_the_argument(options, message):
     with pytest.raises(ValueError, match=message):
         small().to_python(**options)
 
 
-def test_what_source_cannot_hold_is_refused():
+def test_values_that_source_cannot_represent_raise_an_error():
     with pytest.raises(ValueError, match="conflict is a function"):
         replace(small(), conflict=lambda rules: rules[0]).to_python()
-    with pytest.raises(ValueError, match="cannot hold"):
+    with pytest.raises(ValueError, match="cannot represent"):
         small(Rule((IsMissing(datetime.datetime(2020, 1, 1)),), "good")).to_python()
 
 
-def test_columns_that_polars_could_not_tell_apart_are_refused():
+def test_columns_with_the_same_name_in_polars_raise_an_error():
     with pytest.raises(ValueError, match="two columns are both called '1'"):
         small(Rule((IsMissing(1), IsMissing("1")), "good")).to_python(kind="polars")
 
 
-def test_large_whole_numbers_and_infinity_are_compared_as_here():
+def test_large_integers_and_infinity_are_compared_as_in_the_rule_set():
     rule_set = replace(small(Rule.parse("IF x > 9007199254740992 THEN good")), kinds=(("x", "number"),))
     frame = pl.DataFrame({"x": [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2]})
     for kind in KINDS:
@@ -174,7 +174,7 @@ def test_large_whole_numbers_and_infinity_are_compared_as_here():
     assert [space["predict"]({"x": x})["rule"] for x in (math.inf, -math.inf, "inf")] == [1, None, None]
 
 
-def test_moments_finer_than_microseconds_are_cut_as_here():
+def test_dates_are_cut_to_microseconds_as_in_the_rule_set():
     rule_set = small(Rule.parse("IF t > 2020-01-01 THEN good"))
     frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01 00:00:00.000000500", "2020-01-01 00:00:00.000001"])})
     space = {}
@@ -182,7 +182,7 @@ def test_moments_finer_than_microseconds_are_cut_as_here():
     assert space["predict"](frame)["predicted_label"].tolist() == rule_set.predict(frame).tolist() == ["bad", "good"]
 
 
-def test_labels_of_numpy_are_those_of_python():
+def test_labels_of_numpy_become_labels_of_python():
     rule_set = RuleSet((Rule((), np.str_("a")),), tuple(np.unique(["b", "a"])), np.str_("b"), (5, 5), (5, 1))
     assert [type(label) for label in (*rule_set.classes, rule_set.default, rule_set[0].label)] == [str] * 4
     space = {}
@@ -190,8 +190,8 @@ def test_labels_of_numpy_are_those_of_python():
     assert space["predict"]({})["label"] == "a"
 
 
-def _spread(n_rules, n_classes, conflict):
-    """Return rules that all overlap, with class counts of their own."""
+def _overlapping(n_rules, n_classes, conflict):
+    """Return rules that all overlap and have different class counts."""
     rules = tuple(
         Rule(
             (Interval("x", low=float(j)), Interval("y", high=float(3 * n_rules - j))),
@@ -204,18 +204,18 @@ def _spread(n_rules, n_classes, conflict):
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_polars_expressions_do_not_grow_beyond_what_polars_can_plan(conflict):
+def test_polars_expressions_do_not_grow_exponentially(conflict):
     def size(rule_set):
         space = {}
         exec(rule_set.to_python(kind="polars"), space)
         return sum(len(expression.meta.serialize()) for expression in space["predict"]())
 
-    assert size(_spread(40, 8, conflict)) < 5 * size(_spread(20, 4, conflict))
+    assert size(_overlapping(40, 8, conflict)) < 5 * size(_overlapping(20, 4, conflict))
     many = pl.DataFrame({"x": np.linspace(-1, 50, 200), "y": np.linspace(0, 130, 200)})
-    check(_spread(40, 8, conflict), "polars", many)
+    check(_overlapping(40, 8, conflict), "polars", many)
 
 
-def test_columns_of_dates_and_text_are_compared_as_here():
+def test_columns_of_dates_and_text_are_compared_as_in_the_rule_set():
     day = datetime.datetime(2020, 1, 31)
     values = [day, "unknown", None, datetime.datetime(2021, 1, 1), "other", 3]
     frame = pd.DataFrame({"when": pd.Series(values, dtype=object)})
@@ -225,7 +225,7 @@ def test_columns_of_dates_and_text_are_compared_as_here():
     alone = small(Rule((Equals("when", day, mixed=True),), "good"))
     number = small(Rule((Equals("when", 3, mixed=True),), "good"))
     for rule_set, kinds in ((both, ["function"]), (alone, ["function", "pandas"]), (number, ["function", "pandas"])):
-        expected = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+        expected = [None if j < 0 else j + 1 for j in rule_set.deciding_rules(frame).tolist()]
         assert any(expected)
         for kind in kinds:
             space = {}
@@ -233,22 +233,22 @@ def test_columns_of_dates_and_text_are_compared_as_here():
             if kind == "function":
                 assert [space["predict"]({"when": value})["rule"] for value in values] == expected
             else:
-                told = space["predict"](frame)["predicted_rule"]
-                assert [None if pd.isna(number) else number for number in told] == expected
+                numbers = space["predict"](frame)["predicted_rule"]
+                assert [None if pd.isna(number) else number for number in numbers] == expected
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_an_empty_table_has_no_answers(conflict):
-    rule_set = _spread(3, 2, conflict)
+def test_an_empty_table_gives_an_empty_result(conflict):
+    rule_set = _overlapping(3, 2, conflict)
     for kind, frame in (
         ("pandas", pd.DataFrame({"x": [1.0], "y": [2.0]})),
         ("polars", pl.DataFrame({"x": [1.0], "y": [2.0]})),
     ):
         space = {}
         exec(rule_set.to_python(kind=kind), space)
-        answer = space["predict"](frame.head(0)) if kind == "pandas" else frame.head(0).with_columns(space["predict"]())
-        assert len(answer) == 0
-        assert "predicted_label" in answer.columns
+        result = space["predict"](frame.head(0)) if kind == "pandas" else frame.head(0).with_columns(space["predict"]())
+        assert len(result) == 0
+        assert "predicted_label" in result.columns
 
 
 def test_long_sets_of_categories_are_one_test_in_polars():

@@ -1,4 +1,4 @@
-"""The page: its facts against slow computations, its safety, and its answers in a real browser."""
+"""The report page: its figures against slow computations, its security, and its predictions in a real browser."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.model._rules import CONFLICTS
-from diverse_rule_sets.report import _html as page_module
+from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
 
@@ -27,7 +27,7 @@ MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, micr
 
 
 def some_records(n=60, seed=0):
-    """Columns of every kind with gaps, and three classes."""
+    """Return a table with columns of every type and missing values, and labels of three classes."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -46,17 +46,17 @@ def some_records(n=60, seed=0):
 
 
 def conditions():
-    """One condition of any kind on any column that some_records has."""
+    """Generate conditions of all classes on the columns of some_records."""
     halves = st.integers(-3, 3).map(lambda k: k / 2)
     days = st.integers(1, 9).map(lambda d: datetime.datetime(2020, 1, d))
     moments = st.sampled_from(MOMENTS).map(lambda moment: moment.replace(tzinfo=UTC))
     sides = st.tuples(st.booleans(), st.booleans())
 
     def intervals(column, bounds):
-        one = st.builds(lambda low, ends: Interval(column, low, None, *ends), bounds, sides)
-        other = st.builds(lambda high, ends: Interval(column, None, high, *ends), bounds, sides)
+        lower = st.builds(lambda low, ends: Interval(column, low, None, *ends), bounds, sides)
+        upper = st.builds(lambda high, ends: Interval(column, None, high, *ends), bounds, sides)
         both = st.builds(lambda low, high, ends: Interval(column, low, high, *ends), bounds, bounds, sides)
-        return one | other | both
+        return lower | upper | both
 
     def sets(column, values, mixed=False):
         lists = st.lists(st.sampled_from(values), min_size=1, max_size=3, unique=True).map(tuple)
@@ -68,9 +68,9 @@ def conditions():
         intervals("size", halves),
         intervals("day", days),
         intervals("moment", moments),
-        sets("word", ["a", "b", "c", "never in the table"]),
+        sets("word", ["a", "b", "c", "not in the table"]),
         sets("flag", [True, False]),
-        sets("mixed", ["x", 1, 2.5, True, "never"], mixed=True),
+        sets("mixed", ["x", 1, 2.5, True, "absent"], mixed=True),
         sets("whole", [0, 1, 2, 7.5]),
         st.sampled_from(["size", "word", "flag", "mixed", "day", "moment"]).map(IsMissing),
     )
@@ -81,7 +81,7 @@ CLASSES = ("no", "perhaps", "yes")
 
 @st.composite
 def rule_sets(draw, conflict=None):
-    """Rule sets with backups, weights and any counts, those of huge tables included."""
+    """Generate rule sets with fallback rules, class weights and class counts, also those of huge tables."""
     counts = st.lists(st.sampled_from([0, 1, 2, 7, 10**6, 10**9]), min_size=3, max_size=3)
 
     def rule():
@@ -104,12 +104,12 @@ def rule_sets(draw, conflict=None):
     )
 
 
-def usual_set(conflict="smoothed", n_rules=8, seed=1):
-    """A rule set with counts from some_records, that overlaps and leaves some records uncovered."""
+def example_set(conflict="smoothed", n_rules=8, seed=1):
+    """Return a rule set with class counts from some_records; its rules overlap and do not cover all records."""
     X, y = some_records(400, seed)
     rng = np.random.default_rng(seed)
     bodies = [
-        (Interval("size", -0.5, 1.0), IsIn("word", ("a", "never in the table"))),
+        (Interval("size", -0.5, 1.0), IsIn("word", ("a", "not in the table"))),
         (Equals("flag", True), Interval("day", datetime.datetime(2020, 1, 4))),
         (IsNotIn("mixed", (1, "x"), True), Interval("size", high=0.5)),
         (Interval("moment", None, MOMENTS[4].replace(tzinfo=UTC)), Equals("flag", False)),
@@ -130,31 +130,32 @@ def usual_set(conflict="smoothed", n_rules=8, seed=1):
 
 
 def embedded(page):
+    """Return the data that a page embeds."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
 
 
-# ------------------------------------------------------------------------------------------------ facts
+# -------------------------------------------------------------------------------------- figures
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_facts_are_those_of_a_slow_count(conflict):
-    rules = usual_set(conflict)
+def test_the_figures_equal_those_of_a_slow_computation(conflict):
+    rules = example_set(conflict)
     X, y = some_records(150, 3)
     facts = summarise(rules, X, y).facts()
-    said, spoke = rules.predict(X), rules.speakers(X)
+    predicted, deciding = rules.predict(X), rules.deciding_rules(X)
     covers = [rule.covers(X) for rule in rules]
     depth = np.sum(covers, axis=0)
-    assert facts["accuracy"] == pytest.approx(np.mean(said == y))
-    assert facts["balanced_accuracy"] == pytest.approx(np.mean([np.mean(said[y == k] == k) for k in CLASSES]))
-    assert facts["confusion"] == [[int(((y == a) & (said == b)).sum()) for b in CLASSES] for a in CLASSES]
+    assert facts["accuracy"] == pytest.approx(np.mean(predicted == y))
+    assert facts["balanced_accuracy"] == pytest.approx(np.mean([np.mean(predicted[y == k] == k) for k in CLASSES]))
+    assert facts["confusion"] == [[int(((y == a) & (predicted == b)).sum()) for b in CLASSES] for a in CLASSES]
     assert (facts["n_covered"], facts["n_overlap"]) == ((depth > 0).sum(), (depth > 1).sum())
     assert facts["uncovered_counts"] == [int(((y == k) & (depth == 0)).sum()) for k in CLASSES]
     for j, (rule, fact) in enumerate(zip(rules.all_rules, facts["rules"], strict=True)):
-        covered = covers[j] if j < len(rules) else spoke == j
+        covered = covers[j] if j < len(rules) else deciding == j
         assert fact["class_counts"] == [int(((y == k) & covered).sum()) for k in CLASSES]
         assert fact["precision"] == (pytest.approx(np.mean(y[covered] == rule.label)) if covered.any() else None)
-        assert fact["n_speaks"] == (spoke == j).sum()
-        assert fact["n_right"] == ((spoke == j) & (said == y)).sum()
+        assert fact["n_decided"] == (deciding == j).sum()
+        assert fact["n_right"] == ((deciding == j) & (predicted == y)).sum()
         assert fact["training"]["precision"] == (pytest.approx(rule.precision) if rule.n_covered else None)
     pairs = {tuple(pair["rules"]): pair for pair in facts["overlaps"]}
     for a in range(len(rules)):
@@ -165,65 +166,65 @@ def test_facts_are_those_of_a_slow_count(conflict):
                 pair = pairs[a + 1, b + 1]
                 assert pair["class_counts"] == [int(((y == k) & shared).sum()) for k in CLASSES]
                 assert pair["contradiction"] == (rules[a].label != rules[b].label)
-    assert facts["default"]["n_speaks"] == ((spoke == -1) & (depth == 0)).sum()
-    assert facts["together"]["n_speaks"] == ((spoke == -1) & (depth > 0)).sum()
+    assert facts["default"]["n_decided"] == ((deciding == -1) & (depth == 0)).sum()
+    assert facts["together"]["n_decided"] == ((deciding == -1) & (depth > 0)).sum()
 
 
-def test_a_page_of_very_many_overlaps_holds_those_that_share_most():
+def test_of_very_many_overlaps_the_page_contains_those_with_the_most_shared_records():
     X, y = some_records(50)
     rules = tuple(Rule((Interval("whole", low=-1 - k),), CLASSES[k % 3]) for k in range(40))
     rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (3, 2, 1))
     page, facts = html(rule_set, X, y), summarise(rule_set, X, y).facts()
-    shown = embedded(page)
-    assert len(facts["overlaps"]) == shown["n_pairs"] == 780
-    assert shown["facts"]["overlaps"] == facts["overlaps"][:100]
+    data = embedded(page)
+    assert len(facts["overlaps"]) == data["n_pairs"] == 780
+    assert data["facts"]["overlaps"] == facts["overlaps"][:100]
     assert "780 pairs of rules share records" in " ".join(page.split())
 
 
 def test_a_class_without_records_gives_no_warning():
     X, y = some_records(50)
     keep = y != "yes"
-    facts = summarise(usual_set(), X[keep], y[keep]).facts()
+    facts = summarise(example_set(), X[keep], y[keep]).facts()
     recalls = [facts["confusion"][k][k] / sum(facts["confusion"][k]) for k in (0, 1)]
     assert facts["balanced_accuracy"] == pytest.approx(np.mean(recalls))
 
 
-def test_the_page_embeds_the_facts_and_a_sample_of_records():
+def test_the_page_embeds_the_figures_and_a_sample_of_records():
     X, y = some_records(300, 5)
-    rules = usual_set()
-    shown = embedded(html(rules, X, y, n_samples=6))
-    assert shown["facts"] == summarise(rules, X, y).facts()
-    said, spoke, fired = rules.predict(X), rules.speakers(X), rules.fires(X)
-    for record in shown["records"]:
+    rules = example_set()
+    data = embedded(html(rules, X, y, n_samples=6))
+    assert data["facts"] == summarise(rules, X, y).facts()
+    predicted, deciding, covers = rules.predict(X), rules.deciding_rules(X), rules.covers(X)
+    for record in data["records"]:
         row = record["row"] - 1
-        assert (CLASSES[record["actual"]], CLASSES[record["answer"]]) == (y[row], said[row])
-        assert record["speaker"] == spoke[row]
-    for j, behind in enumerate(shown["behind"]):
-        rows = {side: [shown["records"][k]["row"] - 1 for k in behind[side]] for side in behind}
+        assert (CLASSES[record["actual"]], CLASSES[record["predicted"]]) == (y[row], predicted[row])
+        assert record["deciding"] == deciding[row]
+    for j, examples in enumerate(data["examples"]):
+        rows = {side: [data["records"][k]["row"] - 1 for k in examples[side]] for side in examples}
         assert len(rows["right"]) + len(rows["wrong"]) <= 6
-        label = (*rules.rules, *rules.backups)[j].label if j < 10 else rules.default
-        covered = fired[:, j] if j < len(rules) else spoke == (j if j < 10 else -1)
+        label = (*rules.rules, *rules.fallbacks)[j].label if j < 10 else rules.default
+        covered = covers[:, j] if j < len(rules) else deciding == (j if j < 10 else -1)
         assert all(covered[row] and y[row] == label for row in rows["right"])
         assert all(covered[row] and y[row] != label for row in rows["wrong"])
         assert len(rows["right"]) + len(rows["wrong"]) == min(6, covered.sum())
-    none = [shown["records"][k]["row"] - 1 for side in shown["uncovered"].values() for k in side]
-    assert none
-    assert not fired[none].any()
+    uncovered = [data["records"][k]["row"] - 1 for side in data["uncovered"].values() for k in side]
+    assert uncovered
+    assert not covers[uncovered].any()
 
 
 def test_the_same_seed_gives_the_same_page():
     X, y = some_records(300, 5)
-    assert html(usual_set(), X, y, random_state=3) == html(usual_set(), X, y, random_state=3)
-    assert html(usual_set(), X, y, random_state=3) != html(usual_set(), X, y, random_state=4)
+    assert html(example_set(), X, y, random_state=3) == html(example_set(), X, y, random_state=3)
+    assert html(example_set(), X, y, random_state=3) != html(example_set(), X, y, random_state=4)
 
 
-def test_no_samples_means_no_record_in_the_page():
+def test_without_samples_the_page_contains_no_record():
     X, y = some_records(300, 5)
     X["unused"] = [f"secret-{k}" for k in range(len(X))]
     X["word"] = X["unused"].where(X.index % 2 == 0, "a")
-    page = html(usual_set(), X, y, n_samples=0)
+    page = html(example_set(), X, y, n_samples=0)
     assert embedded(page)["records"] == []
-    assert "secret" in html(usual_set(), X, y, n_samples=1)
+    assert "secret" in html(example_set(), X, y, n_samples=1)
     assert "secret" not in page
 
 
@@ -236,47 +237,47 @@ def test_no_samples_means_no_record_in_the_page():
         [pd.NaT, *pd.date_range("2020-01-01", periods=299)],
     ],
 )
-def test_records_go_by_the_index_of_a_frame_too(index):
+def test_records_have_the_index_of_a_data_frame(index):
     X, y = some_records(300, 5)
-    assert {record["name"] for record in embedded(html(usual_set(), X, y))["records"]} == {None}
+    assert {record["name"] for record in embedded(html(example_set(), X, y))["records"]} == {None}
     named = X.set_axis(index, axis=0)
-    page = embedded(html(usual_set(), named, y))
+    page = embedded(html(example_set(), named, y))
     assert page["records"]
     assert [record["name"] for record in page["records"]] == [str(named.index[r["row"] - 1]) for r in page["records"]]
-    assert embedded(html(usual_set(), named, y, n_samples=0))["records"] == []
+    assert embedded(html(example_set(), named, y, n_samples=0))["records"] == []
 
 
 def test_the_page_shows_the_index_beside_the_number_of_a_record(browser, tmp_path):
     X, y = some_records(300, 5)
     X.index = [f"patient {k}" for k in range(300)]
-    browser.open(write_html(usual_set(), X, y, tmp_path / "page.html"))
+    browser.open(write_html(example_set(), X, y, tmp_path / "page.html"))
     browser.find("tbody.rule .opener").click()
-    number, name = browser.find("#behind-0 tbody th").text.split("\n")
+    number, name = browser.find("#examples-0 tbody th").text.split("\n")
     assert name == f"index patient {int(number) - 1}"
-    browser.find("#behind-0 tbody th button").click()
+    browser.find("#examples-0 tbody th button").click()
     assert browser.run(PICK).startswith(f"record {number} ({name}): ")
 
 
-def test_classifiers_arrays_and_odd_columns_that_no_rule_reads(mixed):
+def test_classifiers_arrays_and_columns_of_unsupported_types_that_no_rule_uses(mixed):
     frame, y = mixed
     clf = CBAClassifier().fit(frame, y)
-    odd = frame.assign(lists=[[1]] * len(frame))
-    columns = [column["name"] for column in embedded(html(clf, odd, y))["columns"]]
+    unsupported = frame.assign(lists=[[1]] * len(frame))
+    columns = [column["name"] for column in embedded(html(clf, unsupported, y))["columns"]]
     assert "lists" not in columns
     assert set(columns) == set(frame.columns)
     X = np.random.default_rng(0).normal(size=(80, 3))
     fitted = DiverseRuleSetClassifier(random_state=0).fit(X, X[:, 0] > 0)
-    shown = embedded(html(fitted, X, X[:, 0] > 0))
-    assert shown["facts"]["classes"] == ["False", "True"]
-    assert shown["columns"][0]["name"] == "x0"
+    data = embedded(html(fitted, X, X[:, 0] > 0))
+    assert data["facts"]["classes"] == ["False", "True"]
+    assert data["columns"][0]["name"] == "x0"
 
 
-# ------------------------------------------------------------------------------------------------ doors
+# -------------------------------------------------------------------------------------- input validation and files
 
 
-def test_bad_arguments_are_named(tmp_path):
+def test_invalid_arguments_raise_errors_that_name_them(tmp_path):
     X, y = some_records()
-    rules, path = usual_set(), tmp_path / "page.html"
+    rules, path = example_set(), tmp_path / "page.html"
     with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
         write_html(object(), X, y, path)
     with pytest.raises(NotFittedError, match="this CBAClassifier is not fitted yet"):
@@ -287,65 +288,66 @@ def test_bad_arguments_are_named(tmp_path):
         write_html(rules, X, y, path, n_samples=-1)
     with pytest.raises(ValueError, match="random_state must be"):
         write_html(rules, X, y, path, random_state="x")
-    with pytest.raises(TypeError, match="path must be the name of a file, got 3"):
+    with pytest.raises(TypeError, match="path must be a string or path of a file, got 3"):
         write_html(rules, X, y, 3)
     for wrong in (tmp_path, tmp_path / "no" / "page.html"):
-        with pytest.raises(ValueError, match="path must be a file in a folder that exists"):
+        with pytest.raises(ValueError, match="path must be a file in an existing folder"):
             write_html(rules, X, y, wrong)
     with pytest.raises(ValueError, match="labels that the rule set does not know"):
         write_html(rules, X, ["?"] * len(X), path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_the_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     X, y = some_records()
     path = tmp_path / "page.html"
-    assert write_html(usual_set(), X, y, str(path), title="first") == path
+    assert write_html(example_set(), X, y, str(path), title="first") == path
     before = path.read_bytes()
 
     def fail(*_):
         raise OSError("disk full")
 
-    for where in ("replace", "fsync"):
+    for function in ("replace", "fsync"):
         with monkeypatch.context() as patch:
-            patch.setattr(os, where, fail)
+            patch.setattr(os, function, fail)
             with pytest.raises(OSError, match="disk full"):
-                write_html(usual_set(), X, y, path, title="second")
+                write_html(example_set(), X, y, path, title="second")
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_jinja2_names_the_extra(monkeypatch):
+def test_without_jinja2_the_error_names_the_extra(monkeypatch):
     page_module._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"diverse-rule-sets\[report\]"):
-        html(usual_set(), *some_records())
+        html(example_set(), *some_records())
 
 
-def test_half_a_surrogate_pair_and_a_right_to_left_override_do_no_harm(tmp_path):
+def test_single_surrogates_and_right_to_left_overrides_in_values(tmp_path):
     X, y = some_records()
     X["word"] = pd.Series([{"a": "\ud800", "b": "\u202etxt"}.get(word, "c") for word in X["word"]], dtype=object)
-    text = write_html(usual_set(), X, y, tmp_path / "page.html").read_text("utf8")
+    text = write_html(example_set(), X, y, tmp_path / "page.html").read_text("utf8")
     assert "\u202e" not in text
     assert "\\u202etxt" in text
 
 
 def wide_set(n_rules=40, n_columns=40, n=20_000):
+    """Return many rules on a table with many columns and records."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(n, n_columns)), columns=[f"measure number {k}" for k in range(n_columns)])
     X["place"] = rng.choice([f"place number {k}" for k in range(300)], n)
     y = np.where(X.iloc[:, 0] + rng.normal(size=n) > 0, "high", "low")
     rules = []
     for j in range(n_rules):
-        some = [Interval(X.columns[(j + k) % n_columns], low=float(rng.normal() - 0.5)) for k in range(3)]
-        covered = Rule(tuple(some), "high").covers(X)
+        conditions = [Interval(X.columns[(j + k) % n_columns], low=float(rng.normal() - 0.5)) for k in range(3)]
+        covered = Rule(tuple(conditions), "high").covers(X)
         counts = tuple((label, int(((y == label) & covered).sum())) for label in ("high", "low"))
-        rules.append(Rule((*some, IsNotIn("place", ("place number 3",))), ("high", "low")[j % 2], counts))
+        rules.append(Rule((*conditions, IsNotIn("place", ("place number 3",))), ("high", "low")[j % 2], counts))
     totals = (int((y == "high").sum()), int((y == "low").sum()))
     return RuleSet(tuple(rules), ("high", "low"), "low", totals, totals, "smoothed"), X, y
 
 
-def test_forty_rules_on_twenty_thousand_records_stay_under_three_megabytes(tmp_path):
+def test_the_page_of_forty_rules_and_forty_columns_is_smaller_than_three_megabytes(tmp_path):
     rules, X, y = wide_set()
     assert write_html(rules, X, y, tmp_path / "page.html").stat().st_size < 3e6
     assert write_html(rules, X, y, tmp_path / "page.html", n_samples=1000).stat().st_size < 3e6
@@ -361,43 +363,45 @@ def test_without_a_browser_tests_are_skipped_but_fail_in_continuous_integration(
         pass
 
 
-# ------------------------------------------------------------------------------------------------ answers in a browser
+# -------------------------------------------------------------------------------------- predictions in a browser
 
 DECIDE = (page_module.Path(page_module.__file__).parent / "page" / "decide.js").read_text("utf8")
-ASK = """
+DECIDE_ALL = """
 const page = arguments[0];
 const model = readModel(page.model, page.columns);
 return page.records.map((record) => {
-  const found = decide(model, record.cells.map((cell, j) => readValue(page.columns[j], cell)));
-  return [found.answer, found.speaker, found.fired, found.probabilities];
+  const result = decide(model, record.cells.map((cell, j) => readValue(page.columns[j], cell)));
+  return [result.label, result.deciding, result.covering, result.probabilities];
 });
 """
 
 
-def decided(browser, shown):
-    return browser.run(DECIDE + ASK, {part: shown[part] for part in ("model", "columns", "records")})
+def decide_records(browser, data):
+    """Return the results of the script of the page for the embedded records."""
+    return browser.run(DECIDE + DECIDE_ALL, {part: data[part] for part in ("model", "columns", "records")})
 
 
-def assert_same_answers(rules, X, rows, told):
-    said, spoke, fired, shares = rules.answers(X), rules.speakers(X), rules.fires(X), rules.predict_proba(X)
-    for row, (answer, speaker, firing, probabilities) in zip(rows, told, strict=True):
-        assert (answer, speaker) == (said[row], spoke[row])
-        assert firing == np.flatnonzero(fired[row]).tolist()
+def assert_same_results(rules, X, rows, results):
+    labels, deciding_rules = rules.answer(X).labels, rules.deciding_rules(X)
+    covers, shares = rules.covers(X), rules.predict_proba(X)
+    for row, (label, deciding, covering, probabilities) in zip(rows, results, strict=True):
+        assert (label, deciding) == (labels[row], deciding_rules[row])
+        assert covering == np.flatnonzero(covers[row]).tolist()
         np.testing.assert_allclose(probabilities, shares[row], rtol=0, atol=1e-9)
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rules=rule_sets(), seed=st.integers(0, 5))
-def test_the_page_decides_as_the_rules_do(browser, rules, seed):
+def test_the_page_predicts_as_the_rule_set_does(browser, rules, seed):
     X, y = some_records(40, seed)
-    shown = embedded(html(rules, X, y, n_samples=1000))
-    rows = [record["row"] - 1 for record in shown["records"]]
+    data = embedded(html(rules, X, y, n_samples=1000))
+    rows = [record["row"] - 1 for record in data["records"]]
     assert rows == list(range(40))
-    assert_same_answers(rules, X, rows, decided(browser, shown))
+    assert_same_results(rules, X, rows, decide_records(browser, data))
 
 
-def test_sums_are_whole_numbers_that_floating_point_holds(browser):
-    """Two classes that differ by one record in a thousand million, and by as little in their weights."""
+def test_sums_of_ballots_are_exact_in_floating_point(browser):
+    """The counts of two classes differ by one record in 10**9, and their weights by as little."""
     X, y = some_records(20)
     counts = tuple(zip(CLASSES, (999_999_998, 999_999_999, 0), strict=True))
     rules = (Rule((Interval("whole", low=-1),), "no", counts),)
@@ -405,39 +409,39 @@ def test_sums_are_whole_numbers_that_floating_point_holds(browser):
     ballots = rule_set.decision.ballots[0]
     assert ballots[0] < ballots[1]
     assert ballots.sum() <= 2**53
-    shown = embedded(html(rule_set, X, y, n_samples=100))
-    told = decided(browser, shown)
-    assert_same_answers(rule_set, X, range(20), told)
-    assert {answer for answer, *_ in told} == {1}
+    data = embedded(html(rule_set, X, y, n_samples=100))
+    results = decide_records(browser, data)
+    assert_same_results(rule_set, X, range(20), results)
+    assert {label for label, *_ in results} == {1}
 
 
-def test_a_tie_goes_to_the_class_that_is_larger_in_training(browser):
+def test_of_equal_sums_the_class_with_more_training_records_wins(browser):
     X, y = some_records(20)
     rules = (Rule((Interval("whole", low=-1),), "no", tuple(zip(CLASSES, (5, 2, 5), strict=True))),)
     rule_set = RuleSet(rules, CLASSES, "no", (6, 7, 8), (1, 1, 1), "counts")
-    told = decided(browser, embedded(html(rule_set, X, y, n_samples=100)))
-    assert_same_answers(rule_set, X, range(20), told)
-    assert {(answer, speaker) for answer, speaker, *_ in told} == {(2, -1)}
+    results = decide_records(browser, embedded(html(rule_set, X, y, n_samples=100)))
+    assert_same_results(rule_set, X, range(20), results)
+    assert {(label, deciding) for label, deciding, *_ in results} == {(2, -1)}
 
 
-def test_infinite_numbers_far_dates_and_columns_without_a_value(browser, tmp_path):
+def test_infinite_numbers_distant_dates_and_columns_without_values(browser, tmp_path):
     X, y = some_records(60)
     X["size"] = np.random.default_rng(0).choice([np.inf, -np.inf, 0.5, np.nan], 60)
     X["day"] = np.random.default_rng(1).choice(
         np.array(["0004-02-29", "2020-01-05", "9999-12-31"], "datetime64[us]"), 60
     )
     X["word"], X["flag"], X["moment"] = None, None, None
-    rules = usual_set()
+    rules = example_set()
     browser.open(write_html(rules, X, y, tmp_path / "page.html", n_samples=100))
-    assert_same_answers(rules, X, range(60), decided(browser, browser.data))
-    typed = {"word": ("choice", "0"), "flag": ("choice", "1"), "moment": ("date", "2020-01-02T10:00")}
+    assert_same_results(rules, X, range(60), decide_records(browser, browser.data))
+    texts = {"word": ("choice", "0"), "flag": ("choice", "1"), "moment": ("date", "2020-01-02T10:00")}
     for j, column in enumerate(browser.data["columns"]):
-        if column["name"] in typed:  # the rules say what could stand there
-            kind, text = typed[column["name"]]
+        if column["name"] in texts:  # the type comes from the rules
+            kind, text = texts[column["name"]]
             assert column["kind"] == kind
             browser.run(EDIT, [[j, text]])
             assert browser.find(f"#field-{j}").get_property("value") == text
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
 EDIT = """
@@ -449,13 +453,13 @@ for (const [j, value] of arguments[0]) {
   field.value = value === null ? "" : value;
   field.dispatchEvent(new Event(field.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
 }
-const { answer, speaker, fired, probabilities } = document.getElementById("answer").dataset;
-return [Number(answer), Number(speaker), JSON.parse(fired), JSON.parse(probabilities)];
+const { label, deciding, covering, probabilities } = document.getElementById("result").dataset;
+return [Number(label), Number(deciding), JSON.parse(covering), JSON.parse(probabilities)];
 """
 
 
 def random_edit(column, rng):
-    """Return what to type into a field, and the value that Python sees."""
+    """Return a random text for an input field, and the value that it represents in Python."""
     if rng.random() < 0.3:
         return None, None
     if column["kind"] == "number":
@@ -464,7 +468,7 @@ def random_edit(column, rng):
     if column["kind"] == "choice":
         names = {"True": True, "False": False, "1": 1, "2.5": 2.5}
         k = int(rng.integers(-1 if column["other"] else 0, len(column["choices"])))
-        return str(k), "quite another" if k < 0 else names.get(column["choices"][k], column["choices"][k])
+        return str(k), "some other value" if k < 0 else names.get(column["choices"][k], column["choices"][k])
     moment = pd.Timestamp(2020, 1, int(rng.integers(1, 15)))
     if column["days"]:
         return moment.strftime("%Y-%m-%d"), moment
@@ -473,22 +477,22 @@ def random_edit(column, rng):
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_trying_a_record_answers_as_predict(browser, tmp_path, conflict):
-    rules = usual_set(conflict)
+def test_the_panel_predicts_as_the_rule_set_does(browser, tmp_path, conflict):
+    rules = example_set(conflict)
     X, y = some_records(200, 7)
     browser.open(write_html(rules, X, y, tmp_path / "page.html"))
     columns, records = browser.data["columns"], browser.data["records"]
     used = [j for j, column in enumerate(columns) if column["used"]]
     assert {columns[j]["name"] for j in used} == set(X.columns) - {"unused"}
     rng = np.random.default_rng(0)
-    spoke = set()
+    deciding_rules = set()
     for _ in range(25):
-        place = int(rng.integers(len(records)))
-        pick = "pick.value = arguments[0]; pick.dispatchEvent(new Event('change'));"
-        browser.run(f"const pick = document.getElementById('pick'); {pick}", place)
-        row = records[place]["row"] - 1
-        told = [browser.run(EDIT, [])]
-        assert_same_answers(rules, X, [row], told)
+        position = int(rng.integers(len(records)))
+        select = "pick.value = arguments[0]; pick.dispatchEvent(new Event('change'));"
+        browser.run(f"const pick = document.getElementById('pick'); {select}", position)
+        row = records[position]["row"] - 1
+        results = [browser.run(EDIT, [])]
+        assert_same_results(rules, X, [row], results)
         values = {name: [value] for name, value in X.iloc[row].to_dict().items()}
         edits = []
         for j in rng.choice(used, 4, replace=False).tolist():
@@ -497,17 +501,17 @@ def test_trying_a_record_answers_as_predict(browser, tmp_path, conflict):
             values[columns[j]["name"]] = [value]
         values["mixed"] = pd.Series(values["mixed"], dtype=object)
         values["size"] = pd.array([None if pd.isna(v) else v for v in values["size"]], dtype="Float64")
-        told = [browser.run(EDIT, edits)]
-        assert_same_answers(rules, pd.DataFrame(values), [0], told)
-        spoke.add(told[0][1])
-    assert len(spoke) > 3
-    assert browser.complaints == []
+        results = [browser.run(EDIT, edits)]
+        assert_same_results(rules, pd.DataFrame(values), [0], results)
+        deciding_rules.add(results[0][1])
+    assert len(deciding_rules) > 3
+    assert browser.messages == []
 
 
-def test_the_panel_starts_from_medians_and_shows_who_speaks_and_why(browser, tmp_path):
+def test_the_panel_starts_from_medians_and_shows_the_deciding_rule_and_its_conditions(browser, tmp_path):
     X, y = some_records(201, 7)
     X["size"] = np.arange(201.0)
-    rules = usual_set("first")
+    rules = example_set("first")
     browser.open(write_html(rules, X, y, tmp_path / "page.html"))
     assert browser.find("#field-0").get_property("value") == "100"
     browser.find("#field-0").clear()
@@ -515,23 +519,23 @@ def test_the_panel_starts_from_medians_and_shows_who_speaks_and_why(browser, tmp
     for j, column in enumerate(browser.data["columns"]):
         if column["name"] == "word":
             browser.run(EDIT, [[j, str(column["choices"].index("a"))]])
-    assert browser.find("#answer").get_attribute("data-speaker") == "0"
-    assert "Rule 1" in browser.find("#verdict").text or "rule 1" in browser.find("#verdict").text
-    first = browser.find("#reasons .checked.speaks").text
-    assert "speaks" in first
-    assert "here: 0.25" in first
-    marks = browser.run("return [...document.querySelectorAll('.checked.speaks .met')].length")
+    assert browser.find("#result").get_attribute("data-deciding") == "0"
+    assert re.search(r"rules cover this record; rule 1 decides\.|Only rule 1 covers", browser.find("#prediction").text)
+    first = " ".join(browser.find("#reasons .checked.decides").text.split())
+    assert first.startswith(f"Rule 1: label {rules[0].label} decides")
+    assert "in this record: 0.25" in first
+    marks = browser.run("return [...document.querySelectorAll('.checked.decides .met')].length")
     assert marks == 2
     browser.find("#others summary").click()
     assert browser.run("return document.querySelectorAll('#others .unmet').length") > 0
-    chances = browser.find("#chances").text
-    assert all(label in chances for label in CLASSES)
+    probabilities = browser.find("#probabilities").text
+    assert all(label in probabilities for label in CLASSES)
 
 
 PICK = "return document.getElementById('pick').selectedOptions[0].textContent"
 
 
-def test_an_edited_record_is_called_so_and_picking_it_again_brings_it_back(opened):
+def test_an_edited_record_is_marked_and_selecting_it_again_restores_its_values(opened):
     pick = opened.find("#pick")
     record = opened.run("return document.querySelectorAll('#pick option')[1].textContent")
     for _ in range(2):
@@ -545,50 +549,53 @@ def test_an_edited_record_is_called_so_and_picking_it_again_brings_it_back(opene
     assert opened.run(PICK) == "typical values"
 
 
-@pytest.mark.parametrize(("text", "used"), [("7e", "7"), ("1e400", "1e+40"), ("-", "0.5")])  # valid on the way there
-def test_what_is_no_number_is_said_beside_the_field_and_in_the_answer(opened, text, used):
+@pytest.mark.parametrize(
+    ("text", "used"), [("7e", "7"), ("1e400", "1e+40"), ("-", "0.5")]
+)  # the last valid text while typing
+def test_invalid_numbers_are_reported_next_to_the_field_and_in_the_result(opened, text, used):
     field = opened.find("#field-0")
     field.clear()
     field.send_keys("0.5")
     assert field.get_attribute("aria-invalid") == "false"
     before = opened.run(EDIT, [])
-    assert not opened.driver.find_elements("css selector", ".stale")
+    assert not opened.driver.find_elements("css selector", ".invalid-note")
     opened.run("arguments[0].select()", field)
     field.send_keys(text)
     assert field.get_attribute("aria-invalid") == "true"
-    fault = opened.find(f"#{field.get_attribute('aria-describedby')}")
-    assert fault.is_displayed()
-    assert fault.text == f"not a number; the answer is for {used}"
-    assert opened.find("#verdict .stale").text == f"This is for size {used}: what is typed is not a number."
+    error = opened.find(f"#{field.get_attribute('aria-describedby')}")
+    assert error.is_displayed()
+    assert error.text == f"not a number; the value used is {used}"
+    expected = f"In this result size is {used}, because the text in its field is not a number."
+    assert opened.find("#prediction .invalid-note").text == expected
     field.clear()
     field.send_keys("0.5")
     assert field.get_attribute("aria-invalid") == "false"
-    assert not fault.is_displayed()
-    assert not opened.driver.find_elements("css selector", ".stale")
+    assert not error.is_displayed()
+    assert not opened.driver.find_elements("css selector", ".invalid-note")
     assert opened.run(EDIT, []) == before
 
 
 @pytest.mark.parametrize(
-    ("weights", "words", "note"),
+    ("weights", "text", "note"),
     [
         (None, "", ""),
-        ((1.0, 2.0, 0.5), "A record counts by its class: no 1, perhaps 2, yes 0.5.", "With every record counted"),
-        ("balanced", "Every class counts the same, whatever its size", "As if all classes were equally common"),
+        ((1.0, 2.0, 0.5), "Weight of a record by class: no 1, perhaps 2, yes 0.5.", "by the weight of its class"),
+        ("balanced", "All classes have the same total weight", "all classes as equally frequent"),
     ],
 )
-def test_the_page_says_how_classes_count(weights, words, note):
-    rules = usual_set()
+def test_the_page_shows_the_class_weights(weights, text, note):
+    rules = example_set()
     if weights == "balanced":
         weights = tuple(1 / total for total in rules.class_totals)
     page = html(replace(rules, class_weights=weights), *some_records())
-    assert ('id="weights"' in page) == ('id="chances-note"' in page) == bool(words)
-    assert words in page
+    assert ('id="weights"' in page) == ('id="probability-note"' in page) == bool(text)
+    assert text in page
     assert note in page
 
 
 @pytest.mark.parametrize("width", [1280, 1100, 800, 390])
 def test_the_figures_at_the_top_fill_their_rows(browser, tmp_path, width):
-    browser.open(write_html(usual_set(), *some_records(), tmp_path / "page.html"), width=width)
+    browser.open(write_html(example_set(), *some_records(), tmp_path / "page.html"), width=width)
     code = "return [...document.querySelectorAll('.tiles > div')].map((tile) => tile.getBoundingClientRect().toJSON())"
     rows = {}
     for tile in browser.run(code):
@@ -598,7 +605,7 @@ def test_the_figures_at_the_top_fill_their_rows(browser, tmp_path, width):
     assert sorted(map(len, rows.values())) == {1280: [7], 390: [1, 2, 2, 2]}.get(width, [3, 4])
 
 
-def test_of_many_classes_the_own_label_is_solid_and_others_are_pale(browser, tmp_path):
+def test_with_many_classes_the_labels_of_rules_are_solid_and_others_are_pale(browser, tmp_path):
     classes = tuple(f"class {k:02}" for k in range(12))
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.random(300)})
@@ -613,33 +620,34 @@ def test_of_many_classes_the_own_label_is_solid_and_others_are_pale(browser, tmp
     assert all(bar[:2] == [1, 1] and bar.count(1) == 2 for bar in bars[3:])
 
 
-def test_a_function_as_conflict_leaves_the_panel_out_and_says_why(browser, tmp_path):
-    rules = usual_set(lambda offered: offered[0])
+def test_with_a_function_as_conflict_the_page_has_no_panel_and_shows_the_reason(browser, tmp_path):
+    rules = example_set(lambda offered: offered[0])
     browser.open(write_html(rules, *some_records(), tmp_path / "page.html"))
     assert "function written for this rule set" in browser.find("#no-try").text
     assert browser.run("return document.getElementById('try-panel')") is None
     browser.find("tbody.rule .opener").click()
     assert browser.find("tbody.rule .opener").get_attribute("aria-expanded") == "true"
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
-# ------------------------------------------------------------------------------------------------ the page in a browser
+# -------------------------------------------------------------------------------------- the page in a browser
 
 
 @pytest.fixture
 def opened(browser, tmp_path):
     X, y = some_records(300, 5)
-    browser.open(write_html(usual_set(), X, y, tmp_path / "page.html", title="A title"))
+    browser.open(write_html(example_set(), X, y, tmp_path / "page.html", title="A title"))
     yield browser
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
-def shown_rules(browser):
+def visible_rules(browser):
+    """Return the numbers of the rules in the table that are not hidden, in their order."""
     rows = "[...document.querySelectorAll('#rule-table tbody.rule')].filter((row) => !row.hidden)"
     return [int(number) for number in browser.run(f"return {rows}.map((row) => row.dataset.number)")]
 
 
-def test_it_opens_with_its_title_loads_nothing_and_stands_still(opened):
+def test_the_page_shows_its_title_loads_no_file_and_does_not_shift(opened):
     assert opened.driver.title == "A title"
     assert opened.run("return performance.getEntriesByType('resource').map((entry) => entry.name)") == []
     shift = """
@@ -654,21 +662,22 @@ def test_it_opens_with_its_title_loads_nothing_and_stands_still(opened):
 
 def test_search_and_filter(opened):
     opened.find("#search").send_keys("word known")
-    assert shown_rules(opened) == [5]
-    assert "1 of 8 rules" in opened.find("#shown").text
+    assert visible_rules(opened) == [5]
+    assert "1 of 8 rules" in opened.find("#match-count").text
     opened.find("#search").clear()
     opened.find("#search").send_keys("no such thing")
-    assert shown_rules(opened) == []
-    assert opened.find("#nothing").is_displayed()
+    assert visible_rules(opened) == []
+    assert opened.find("#no-match").is_displayed()
     opened.find("#search").clear()
     opened.press("x", "BACKSPACE")
-    rules = usual_set()
+    rules = example_set()
     label = rules[0].label
-    opened.run("only.value = arguments[0]; only.dispatchEvent(new Event('change'))", str(CLASSES.index(label)))
-    assert shown_rules(opened) == [j for j, rule in enumerate(rules, 1) if rule.label == label]
+    change = "list.value = arguments[0]; list.dispatchEvent(new Event('change'))"
+    opened.run(f"const list = document.getElementById('label-filter'); {change}", str(CLASSES.index(label)))
+    assert visible_rules(opened) == [j for j, rule in enumerate(rules, 1) if rule.label == label]
 
 
-@pytest.mark.parametrize("key", ["number", "conditions", "label", "precision", "covered", "speaks"])
+@pytest.mark.parametrize("key", ["number", "conditions", "label", "precision", "covered", "decided"])
 def test_sort_by_any_column(opened, key):
     facts = opened.data["facts"]["rules"][:8]
     value = {
@@ -677,21 +686,21 @@ def test_sort_by_any_column(opened, key):
         "label": lambda rule: rule["label_position"],
         "precision": lambda rule: -1 if rule["precision"] is None else rule["precision"],
         "covered": lambda rule: rule["n_covered"],
-        "speaks": lambda rule: rule["n_speaks"],
+        "decided": lambda rule: rule["n_decided"],
     }[key]
     heading = f"th[data-key={key}]"
-    seen = set()
+    directions = set()
     for _ in range(2):
         opened.find(f"{heading} button").click()
         direction = opened.find(heading).get_attribute("aria-sort")
-        seen.add(direction)
-        found = [value(facts[number - 1]) for number in shown_rules(opened)]
-        assert found == sorted(found, reverse=direction == "descending")
+        directions.add(direction)
+        values = [value(facts[number - 1]) for number in visible_rules(opened)]
+        assert values == sorted(values, reverse=direction == "descending")
         assert opened.run("return document.querySelectorAll('th[aria-sort$=ending]').length") == 1
-    assert seen == {"ascending", "descending"}
+    assert directions == {"ascending", "descending"}
 
 
-def test_the_keyboard_alone_opens_a_rule_and_tries_a_record(opened):
+def test_a_rule_can_be_opened_and_a_record_tried_with_the_keyboard_only(opened):
     opened.press("TAB")
     assert opened.run("return document.activeElement.className") == "skip"
     for _ in range(30):
@@ -702,45 +711,45 @@ def test_the_keyboard_alone_opens_a_rule_and_tries_a_record(opened):
     assert opened.run(outline) == "solid"
     opened.press("ENTER")
     assert opened.run("return document.activeElement.getAttribute('aria-expanded')") == "true"
-    behind = opened.find("#behind-0")
-    assert behind.is_displayed()
-    assert "True label" in behind.text
+    examples = opened.find("#examples-0")
+    assert examples.is_displayed()
+    assert "True label" in examples.text
     opened.press("TAB", "TAB")
     record = opened.run("return document.activeElement.textContent")
     opened.press("ENTER")
-    picked = opened.run("return document.activeElement.selectedOptions[0].textContent")
-    assert picked.startswith(f"record {record}:")
+    selected = opened.run("return document.activeElement.selectedOptions[0].textContent")
+    assert selected.startswith(f"record {record}:")
     opened.run("document.querySelector('tbody.rule .opener').focus()")
     opened.press("ENTER")
-    assert not behind.is_displayed()
+    assert not examples.is_displayed()
 
 
-def test_an_overlap_leads_to_its_rule_even_if_that_is_filtered_out(opened):
+def test_the_link_of_an_overlap_opens_its_rule_also_if_it_is_filtered_out(opened):
     opened.find("#search").send_keys("no such thing")
     link = opened.find("[data-goto]")
     number = int(link.get_attribute("data-goto")) + 1
     opened.run("arguments[0].click()", link)
     assert opened.run("return document.activeElement.getAttribute('aria-label')").startswith(f"Rule {number}:")
-    assert opened.find(f"#behind-{number - 1}").is_displayed()
+    assert opened.find(f"#examples-{number - 1}").is_displayed()
 
 
-def test_light_and_dark_by_preference_and_by_button_with_enough_contrast(browser, tmp_path):
-    path = write_html(usual_set(), *some_records(), tmp_path / "page.html")
+def test_light_and_dark_colours_by_preference_and_by_button_have_enough_contrast(browser, tmp_path):
+    path = write_html(example_set(), *some_records(), tmp_path / "page.html")
     pages = []
     for dark in (False, True):
         browser.open(path, dark=dark)
         for _ in range(2):
-            colour = "getComputedStyle(document.documentElement).getPropertyValue"
+            style = "getComputedStyle(document.documentElement).getPropertyValue"
             long = "v.length === 4 ? '#' + [...v.slice(1)].map((c) => c + c).join('') : v"
             names = ["page", "surface", "sunk", "text", "muted", "accent", "right", "wrong"]
             names += [f"c{k}" for k in range(8)]
-            code = f"return arguments[0].map((n) => {{ const v = {colour}('--' + n).trim(); return {long}; }})"
-            found = dict(zip(names, browser.run(code, names), strict=True))
-            pages.append(found["page"])
-            for ground in ("page", "surface", "sunk"):
-                words = ("text", "muted", "accent", "right", "wrong")
-                assert min(contrast(found[name], found[ground]) for name in words) >= 4.5
-            assert min(contrast(found[f"c{k}"], found["surface"]) for k in range(8)) >= 3
+            code = f"return arguments[0].map((n) => {{ const v = {style}('--' + n).trim(); return {long}; }})"
+            colours = dict(zip(names, browser.run(code, names), strict=True))
+            pages.append(colours["page"])
+            for background in ("page", "surface", "sunk"):
+                texts = ("text", "muted", "accent", "right", "wrong")
+                assert min(contrast(colours[name], colours[background]) for name in texts) >= 4.5
+            assert min(contrast(colours[f"c{k}"], colours["surface"]) for k in range(8)) >= 3
             browser.find("#theme").click()
     assert pages[0] == pages[3] != pages[1] == pages[2]
 
@@ -749,6 +758,7 @@ HOSTILE = "</script><img src=x onerror=window.pwned=1><!--{{ 7*7 }}\u2028\"'"
 
 
 def hostile_set():
+    """Return rules, records and labels with HTML and scripts in all names, values and labels."""
     X, y = some_records(100, 2)
     X = X.rename(columns={"word": HOSTILE, "unused": HOSTILE + "2"})
     X[HOSTILE] = X[HOSTILE].map({"a": HOSTILE, "b": "javascript:pwned=1", "c": "&lt;b&gt;"})
@@ -764,7 +774,7 @@ def hostile_set():
     return RuleSet(rules, classes, HOSTILE, (3, 3, 3), (1, 1, 1)), X, y
 
 
-def test_hostile_names_values_labels_and_titles_are_text(browser, tmp_path):
+def test_html_in_names_values_labels_and_titles_is_shown_as_text(browser, tmp_path):
     browser.open(write_html(*hostile_set(), tmp_path / "page.html", title=HOSTILE))
     for opener in browser.driver.find_elements("css selector", ".opener"):
         opener.click()
@@ -779,23 +789,23 @@ def test_hostile_names_values_labels_and_titles_are_text(browser, tmp_path):
     assert visible.count("</script><img src=x onerror=window.pwned=1><!--{{ 7*7 }}") > 10
     assert browser.find("#title").text.startswith("</script><img src=x")
     assert "\u2028" not in (tmp_path / "page.html").read_text("utf8").split('id="data">')[1]
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
-def test_the_policy_stops_what_is_put_in_afterwards(browser, tmp_path):
-    """What would happen if something did slip in: a script without its hash does not run."""
-    path = write_html(usual_set(), *some_records(), tmp_path / "page.html")
+def test_the_content_security_policy_blocks_an_added_script(browser, tmp_path):
+    """A script without its hash in the policy does not run, even if it gets into the page."""
+    path = write_html(example_set(), *some_records(), tmp_path / "page.html")
     page = path.read_text("utf8").replace("</main>", "<script>window.pwned = 1</script></main>")
     path.write_text(page, "utf8")
     browser.open(path)
     assert browser.run("return window.pwned") is None
-    assert any("Content Security Policy" in message for message in browser.complaints)
+    assert any("Content Security Policy" in message for message in browser.messages)
 
 
-@pytest.mark.parametrize("which", ["usual", "hostile", "long", "none"])
-def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, tmp_path, which):
+@pytest.mark.parametrize("which", ["example", "hostile", "long", "none"])
+def test_a_phone_needs_no_horizontal_scrolling_and_the_page_can_be_printed(browser, tmp_path, which):
     X, y = some_records(100, 2)
-    rules = usual_set()
+    rules = example_set()
     if which == "hostile":
         rules, X, y = hostile_set()
     if which == "long":
@@ -803,10 +813,10 @@ def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, 
         classes = tuple("class " + letter * 60 for letter in "abcdefghijklmnopqrstuvwxyz")
         y = np.random.default_rng(0).choice(classes, len(X))
         X = X.rename(columns={"size": name})
-        many = tuple(
+        rules = tuple(
             Rule((Interval(name, low=k / 60 - 1), IsNotIn("word", ("b",))), classes[k % 26]) for k in range(60)
         )
-        rules = RuleSet(many, classes, classes[0], (1,) * 26, (1,) * 26)
+        rules = RuleSet(rules, classes, classes[0], (1,) * 26, (1,) * 26)
     if which == "none":
         rules = RuleSet((), CLASSES, "no", (3, 2, 1), (3, 2, 1))
     browser.open(write_html(rules, X, y, tmp_path / "page.html"), width=390)
@@ -818,55 +828,55 @@ def test_a_phone_needs_no_sideways_scrolling_and_paper_shows_the_rules(browser, 
     if len(rules):
         assert not browser.find("#search").is_displayed()
         assert browser.run("return getComputedStyle(document.querySelector('.rule > tr')).breakInside") == "avoid"
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
-def confused(n_classes, n=None):
-    """Classes with long names that begin and end alike, a quarter of each taken for the next ones."""
+def confused_set(n_classes, n=None):
+    """Return classes with long names that start and end alike, and rules that give a quarter of each a wrong label."""
     n, rng = n or 40 * n_classes, np.random.default_rng(0)
     classes = tuple(f"Department of long and winding names, section {k:02} of all" for k in range(n_classes))
     codes = np.arange(n) % n_classes
-    seen = np.where(rng.random(n) < 0.25, (codes + rng.integers(1, 4, n)) % n_classes, codes)
+    values = np.where(rng.random(n) < 0.25, (codes + rng.integers(1, 4, n)) % n_classes, codes)
     rules = tuple(Rule((Interval("a", k - 0.5, k + 0.5),), classes[k]) for k in range(n_classes - 1))
     zeros = (0,) * n_classes
-    return RuleSet(rules, classes, classes[-1], zeros, zeros), pd.DataFrame({"a": seen}), np.array(classes)[codes]
+    return RuleSet(rules, classes, classes[-1], zeros, zeros), pd.DataFrame({"a": values}), np.array(classes)[codes]
 
 
 @pytest.mark.parametrize("n_classes", [9, 26, 60])
-def test_the_table_of_answers_of_many_classes_is_small_and_names_the_mistakes(browser, tmp_path, n_classes):
-    rules, X, y = confused(n_classes)
+def test_the_confusion_matrix_of_many_classes_is_small_and_the_errors_are_listed(browser, tmp_path, n_classes):
+    rules, X, y = confused_set(n_classes)
     browser.open(write_html(rules, X, y, tmp_path / "page.html"))
     facts = browser.data["facts"]
-    found = np.array(facts["confusion"])
+    confusion = np.array(facts["confusion"])
     cells = "[...row.querySelectorAll('td:not(.sum)')].map((cell) => cell.textContent.trim().replace('·', '0'))"
-    shown = browser.run(f"return [...document.querySelectorAll('.confusion tbody tr')].map((row) => {cells})")
-    assert np.array(shown).astype(int).tolist() == found.tolist()
+    numbers = browser.run(f"return [...document.querySelectorAll('.confusion tbody tr')].map((row) => {cells})")
+    assert np.array(numbers).astype(int).tolist() == confusion.tolist()
 
-    np.fill_diagonal(found, 0)
+    np.fill_diagonal(confusion, 0)
     texts = "[...row.children].map((cell) => cell.textContent.trim())"
-    told = browser.run(f"return [...document.querySelectorAll('#mistakes tbody tr')].map((row) => {texts})")
-    assert [int(row[2]) for row in told] == sorted(found[found > 0].tolist(), reverse=True)[:10]
-    for actual, answered, n, _ in told:
-        assert found[facts["classes"].index(actual), facts["classes"].index(answered)] == int(n)
+    errors = browser.run(f"return [...document.querySelectorAll('#errors tbody tr')].map((row) => {texts})")
+    assert [int(row[2]) for row in errors] == sorted(confusion[confusion > 0].tolist(), reverse=True)[:10]
+    for actual, predicted, n, _ in errors:
+        assert confusion[facts["classes"].index(actual), facts["classes"].index(predicted)] == int(n)
 
     names = "[...document.querySelectorAll('.confusion tbody th')].map((head) => [head.textContent.trim(), head.title])"
     short, full = zip(*browser.run(f"return {names}"), strict=True)
     assert list(full) == facts["classes"]
-    assert len({text.split(maxsplit=1)[1] for text in short}) == n_classes  # told apart though cut
+    assert len({text.split(maxsplit=1)[1] for text in short}) == n_classes  # shortened, but distinct
     heads = browser.run("return [...document.querySelectorAll('.confusion thead th:not(.sum)')].map((h) => h.title)")
     assert heads[1:] == facts["classes"]
 
     box = browser.run("return document.querySelector('.confusion').getBoundingClientRect().toJSON()")
     assert box["height"] < 30 * (n_classes + 1)
     assert box["width"] < 330 + 30 * n_classes
-    rolled = "const box = document.querySelector('.tall'); box.scrollTop = 200; box.scrollLeft = 200;"
-    place = "document.querySelector('.confusion tbody tr:last-child th').getBoundingClientRect().left"
-    assert browser.run(f"{rolled} return {place} - box.getBoundingClientRect().left") == pytest.approx(0, abs=1.5)
+    scroll = "const box = document.querySelector('.tall'); box.scrollTop = 200; box.scrollLeft = 200;"
+    left = "document.querySelector('.confusion tbody tr:last-child th').getBoundingClientRect().left"
+    assert browser.run(f"{scroll} return {left} - box.getBoundingClientRect().left") == pytest.approx(0, abs=1.5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 8, 9, 26, 60])
-def test_on_paper_no_table_of_answers_is_cut_off(browser, tmp_path, n_classes):
-    browser.open(write_html(*confused(n_classes), tmp_path / "page.html"), width=680)  # A4 with its margins
+def test_no_confusion_matrix_is_cut_off_in_print(browser, tmp_path, n_classes):
+    browser.open(write_html(*confused_set(n_classes), tmp_path / "page.html"), width=680)  # A4 with its margins
     browser.print()
     edges = "[...document.querySelectorAll('#summary table')].map((table) => table.getBoundingClientRect().right)"
     assert max(browser.run(f"return {edges}")) <= 680
@@ -874,7 +884,7 @@ def test_on_paper_no_table_of_answers_is_cut_off(browser, tmp_path, n_classes):
     assert all(browser.run(f"return {sums}"))
 
 
-def test_what_is_almost_all_or_hardly_anything_is_not_called_all_or_nothing(browser, tmp_path):
+def test_shares_close_to_one_or_zero_are_not_shown_as_one_or_zero(browser, tmp_path):
     X = pd.DataFrame({"a": np.arange(4000)})
     y = np.where(X["a"] < 1, "yes", "no")
     rules = RuleSet((Rule((Interval("a", low=-0.5, high=3998.5),), "no"),), ("no", "yes"), "no", (0, 0), (0, 0))
@@ -882,29 +892,32 @@ def test_what_is_almost_all_or_hardly_anything_is_not_called_all_or_nothing(brow
     assert [tile.text.split("\n")[1] for tile in browser.driver.find_elements("css selector", ".tiles > div")] == [
         *(">99.9%", "50%", "4,000", "1", "1.0", "0%", "<0.1%")
     ]
-    said = browser.find("tbody.rule").text
-    assert ">99.9%" in said
-    assert "100%" not in said
+    text = browser.find("tbody.rule").text
+    assert ">99.9%" in text
+    assert "100%" not in text
     assert "<0.1%" in browser.find("#uncovered").text
 
 
-def test_sentences_about_one_pair_and_without_records(browser, tmp_path):
+def test_texts_about_one_pair_of_rules_and_without_example_records(browser, tmp_path):
     X = pd.DataFrame({"a": np.arange(40.0)})
     y = np.where(X["a"] < 20, "yes", "no")
-    for label, words in (("yes", "the two agree."), ("no", "the two contradict each other.")):
+    for label, text in (("yes", "the same label."), ("no", "different labels.")):
         rules = (Rule((Interval("a", high=9),), "yes"), Rule((Interval("a", low=5),), label))
         page = html(RuleSet(rules, ("no", "yes"), "no", (0, 0), (0, 0)), X, y)
-        assert f"One pair of rules shares records; {words}" in " ".join(page.split())
+        assert f"One pair of rules shares records; the two rules have {text}" in " ".join(page.split())
     rule_set = RuleSet(rules, ("no", "yes"), "no", (0, 0), (0, 0))
     browser.open(write_html(rule_set, X, y, tmp_path / "page.html", n_samples=0))
     browser.find("tbody.rule .opener").click()
-    assert browser.find("#behind-0").text == "It gets 10 of 10 right; this file holds no records."
+    assert (
+        browser.find("#examples-0").text
+        == "It covers 10 records, 10 of them with its label. This file contains no records."
+    )
     assert "Open a rule" not in browser.find("#rules").text
     assert browser.find("#try p").text.startswith("Start from typical values")
-    assert browser.complaints == []
+    assert browser.messages == []
 
 
-def test_a_page_of_forty_rules_on_twenty_thousand_records_is_small():
+def test_the_page_of_forty_rules_on_twenty_thousand_records_is_smaller_than_three_megabytes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 40))
     y = rng.choice(["no", "yes"], 20_000)

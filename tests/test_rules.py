@@ -31,7 +31,7 @@ def test_covers_reads_only_the_columns_it_needs_from_any_table():
 
 
 def a_set(conflict="precision", **changes):
-    """Rules on one column, for a > 1, a > 2, a > 3: small and pure, large, and of another label."""
+    """Return rules on one column: a > 3 covers few records of one class, a > 1 and a > 2 more, with another label."""
     rules = (
         Rule((Interval("a", 3),), "no", (("no", 3), ("yes", 0))),
         Rule((Interval("a", 1),), "yes", (("no", 20), ("yes", 80))),
@@ -51,128 +51,129 @@ def a_set(conflict="precision", **changes):
 X = pd.DataFrame({"a": [0, 1.5, 2.5, 3.5, None]})
 
 
-def test_which_rule_speaks():
-    fired = a_set().fires(X)
-    assert fired.tolist() == [
+def test_which_rule_decides():
+    covers = a_set().covers(X)
+    assert covers.tolist() == [
         [False, False, False],
         [False, True, False],
         [False, True, True],
         [True, True, True],
         [False, False, False],
     ]
-    assert a_set("precision").speakers(X).tolist() == [-1, 1, 1, 0, -1]
-    assert a_set("smoothed").speakers(X).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
-    assert a_set("vote").speakers(X).tolist() == [-1, 1, 1, 1, -1]
-    assert a_set(lambda rules: rules[-1]).speakers(X).tolist() == [-1, 1, 2, 2, -1]
+    assert a_set("precision").deciding_rules(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("smoothed").deciding_rules(X).tolist() == [-1, 1, 1, 0, -1]  # (3 + 1) / (3 + 2) = .8 > .794
+    assert a_set("vote").deciding_rules(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set(lambda rules: rules[-1]).deciding_rules(X).tolist() == [-1, 1, 2, 2, -1]
     small = a_set().rules[0], Rule((Interval("a", 1),), "yes", (("no", 20), ("yes", 380)))
-    assert a_set("precision", rules=small).speakers(X).tolist()[3] == 0
-    assert a_set("smoothed", rules=small).speakers(X).tolist()[3] == 1
+    assert a_set("precision", rules=small).deciding_rules(X).tolist()[3] == 0
+    assert a_set("smoothed", rules=small).deciding_rules(X).tolist()[3] == 1
 
 
 def rule_of(column, label, counts):
-    """A rule that covers the records with a one in a column of an array, with so many records of no and of yes."""
+    """Return a rule that covers the records with a one in a column of an array; counts are those of no and of yes."""
     return Rule((Interval(f"x{column}", 0),), label, tuple(zip(("no", "yes"), counts, strict=True)))
 
 
 def test_votes_are_weighted_by_smoothed_precision():
-    """Two small pure rules lose to one large good one, though their plain precisions are higher in sum."""
+    """Votes are weighted by smoothed precision: a rule that covers one record loses to a larger, less precise rule."""
     rules = (rule_of(0, "no", (1, 1)), rule_of(1, "yes", (0, 1)), rule_of(2, "no", (1, 1)))
-    fired = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1]])
-    # Smoothed: .5 + .5 for no against 2/3 for yes; alone, .5 against 2/3.
-    assert a_set("vote", rules=rules).speakers(fired).tolist() == [0, 1, 2]
+    table = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1]])
+    # Smoothed: .5 + .5 for no and 2/3 for yes; then .5 and 2/3.
+    assert a_set("vote", rules=rules).deciding_rules(table).tolist() == [0, 1, 2]
     weak = (rule_of(0, "no", (6, 4)), rule_of(1, "yes", (0, 1)))  # plain .6 < 1, smoothed .583 < .667
-    assert a_set("vote", rules=weak).speakers(np.ones((1, 2))).tolist() == [1]
+    assert a_set("vote", rules=weak).deciding_rules(np.ones((1, 2))).tolist() == [1]
     strong = (rule_of(0, "no", (9, 1)), rule_of(1, "yes", (0, 1)))  # plain .9 < 1, smoothed .833 > .667
-    assert a_set("vote", rules=strong).speakers(np.ones((1, 2))).tolist() == [0]
-    assert a_set("precision", rules=strong).speakers(np.ones((1, 2))).tolist() == [1]
+    assert a_set("vote", rules=strong).deciding_rules(np.ones((1, 2))).tolist() == [0]
+    assert a_set("precision", rules=strong).deciding_rules(np.ones((1, 2))).tolist() == [1]
 
 
-def test_the_first_rule_or_the_one_with_the_highest_f1_may_speak():
-    assert a_set("first").speakers(X).tolist() == [-1, 1, 1, 0, -1]
-    assert a_set("first", rules=a_set().rules[::-1]).speakers(X).tolist() == [-1, 1, 0, 0, -1]
+def test_the_first_rule_or_the_rule_with_the_highest_f1_score_decides():
+    assert a_set("first").deciding_rules(X).tolist() == [-1, 1, 1, 0, -1]
+    assert a_set("first", rules=a_set().rules[::-1]).deciding_rules(X).tolist() == [-1, 1, 0, 0, -1]
     # F1 = 2 * hits / (covered + class size): 6/103, 160/200, 60/140.
-    assert a_set("f1").speakers(X).tolist() == [-1, 1, 1, 1, -1]
-    assert a_set("f1", rules=a_set().rules[::2]).speakers(X).tolist() == [-1, -1, 1, 1, -1]
+    assert a_set("f1").deciding_rules(X).tolist() == [-1, 1, 1, 1, -1]
+    assert a_set("f1", rules=a_set().rules[::2]).deciding_rules(X).tolist() == [-1, -1, 1, 1, -1]
 
 
-def test_added_class_counts_may_say_what_no_rule_says_alone():
+def test_the_sum_of_class_counts_may_give_a_label_that_no_rule_has():
     counts = [(60, 0, 40), (0, 60, 45)]
     rules = tuple(
         Rule((Interval(f"x{j}", 0),), label, tuple(zip("abc", row, strict=True)))
         for j, (label, row) in enumerate(zip("ab", counts, strict=True))
     )
     both = RuleSet(rules, ("a", "b", "c"), "a", (100, 100, 100), (5, 1, 0), "counts", smoothing=3.0)
-    fired = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
-    assert both.predict(fired).tolist() == ["c", "a", "b", "a"]
-    assert both.speakers(fired).tolist() == [-1, 0, 1, -1]  # neither rule speaks for class c
+    table = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    assert both.predict(table).tolist() == ["c", "a", "b", "a"]
+    assert both.deciding_rules(table).tolist() == [-1, 0, 1, -1]  # neither rule has the label c
     expected = [[61 / 208, 61 / 208, 86 / 208], [61 / 103, 1 / 103, 41 / 103], [1 / 108, 61 / 108, 46 / 108]]
-    np.testing.assert_allclose(both.predict_proba(fired), [*expected, [6 / 9, 2 / 9, 1 / 9]])
-    assert both.reasons(fired) == [
-        "rules 1 and 2 together: 85 c, 60 a, 60 b, hence c",
+    np.testing.assert_allclose(both.predict_proba(table), [*expected, [6 / 9, 2 / 9, 1 / 9]])
+    assert both.reasons(table) == [
+        "rules 1 and 2 together: 85 c, 60 a, 60 b, so the label is c",
         "IF x0 > 0 THEN a: 60 a, 40 c",
         "IF x1 > 0 THEN b: 60 b, 45 c",
-        "no rule covers it: a",
+        "no rule covers this record: default label a",
     ]
-    assert "their class counts are added up" in str(both)
+    assert "\nIf several rules cover a record, their class counts are added up and the largest class wins." in str(both)
 
 
-def test_a_backup_is_not_asked_where_rules_cover_a_record_but_none_has_the_label_that_wins():
+def test_a_fallback_rule_does_not_decide_if_covering_rules_exist_but_none_has_the_label_that_wins():
     abc = "abc"
     rules = tuple(
         Rule((Interval(f"x{j}", 0),), label, tuple(zip(abc, row, strict=True)))
         for j, (label, row) in enumerate([("a", (60, 0, 40)), ("b", (0, 60, 45))])
     )
-    spare = Rule((Interval("x2", 0),), "b", tuple(zip(abc, (0, 3, 0), strict=True)))
-    both = RuleSet(rules, tuple(abc), "a", (100, 100, 100), (5, 4, 0), "counts", (spare,))
+    fallback = Rule((Interval("x2", 0),), "b", tuple(zip(abc, (0, 3, 0), strict=True)))
+    both = RuleSet(rules, tuple(abc), "a", (100, 100, 100), (5, 4, 0), "counts", (fallback,))
     table = np.array([[1, 1, 1], [0, 0, 1], [0, 0, 0]])
-    assert both.speakers(table).tolist() == [-1, 2, -1]
+    assert both.deciding_rules(table).tolist() == [-1, 2, -1]
     assert both.predict(table).tolist() == ["c", "b", "a"]
-    assert [reason.split(":")[0] for reason in both.reasons(table)] == [
-        "rules 1 and 2 together",
-        "no rule covers it; the first backup that does",
-        "no rule and no backup covers it",
+    assert both.reasons(table) == [
+        "rules 1 and 2 together: 85 c, 60 a, 60 b, so the label is c",
+        "no rule covers this record; the first fallback rule that does: IF x2 > 0 THEN b",
+        "no rule and no fallback rule covers this record: default label a",
     ]
 
 
-def test_added_counts_are_not_smoothed_and_a_tie_goes_to_the_larger_class():
+def test_sums_of_counts_are_not_smoothed_and_the_larger_class_wins_a_tie():
     rules = (rule_of(0, "no", (2, 2)), rule_of(1, "yes", (1, 2)), rule_of(2, "no", (1, 0)))
     table = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])
     few = a_set("counts", rules=rules, class_totals=(900, 100), smoothing=5.0)
     assert few.predict(table).tolist() == ["yes", "no", "yes", "no"]  # 3 : 4, 4 : 4, 1 : 2, 2 : 2
     many = a_set("counts", rules=rules, class_totals=(100, 900), smoothing=5.0)
     assert many.predict(table).tolist() == ["yes"] * 4
-    assert many.reasons(table)[3] == "IF x0 > 0 THEN no: 2 no, 2 yes, hence yes"
+    assert many.reasons(table)[3] == "IF x0 > 0 THEN no: 2 no, 2 yes, so the label is yes"
     weighted = a_set("counts", rules=rules, class_weights=(2.0, 1.0))
     assert weighted.predict(table).tolist() == ["no"] * 4
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)
-def test_many_records_are_looked_at_in_blocks(conflict, monkeypatch):
+def test_results_do_not_depend_on_the_size_of_blocks(conflict, monkeypatch):
     rng = np.random.default_rng(0)
     labels, counts = ("no", "yes", "no", "no", "yes"), ((5, 3), (2, 9), (7, 7), (3, 0), (1, 4))
     rules = tuple(rule_of(j, label, both) for j, (label, both) in enumerate(zip(labels, counts, strict=True)))
-    spare = (rule_of(5, "yes", (0, 2)),)
     table = rng.integers(0, 2, (301, 6))
-    together = a_set(conflict, rules=rules, backups=spare)
-    ask = (RuleSet.answers, RuleSet.speakers, RuleSet.predict_proba, RuleSet.reasons)
-    ref = [one(together, table) for one in ask]
+    rule_set = a_set(conflict, rules=rules, fallbacks=(rule_of(5, "yes", (0, 2)),))
+    methods = (RuleSet.predict, RuleSet.deciding_rules, RuleSet.predict_proba, RuleSet.reasons)
+    ref = [method(rule_set, table) for method in methods]
+    labels = rule_set.answer(table).labels
     monkeypatch.setattr(answers_module, "_BLOCK", 1)
-    for one, expected in zip(ask, ref, strict=True):
-        np.testing.assert_array_equal(one(together, table), expected)
+    for method, expected in zip(methods, ref, strict=True):
+        np.testing.assert_array_equal(method(rule_set, table), expected)
+    np.testing.assert_array_equal(rule_set.answer(table).labels, labels)
 
 
-def test_an_unknown_way_to_settle_conflicts_is_refused():
+def test_an_unknown_value_of_conflict_is_an_error():
     with pytest.raises(
         ValueError, match=r"conflict must be one of 'precision', .*'counts', or a function .*, got 'loudest'"
     ):
         a_set("loudest")
 
 
-def test_equally_precise_rules_give_way_to_the_larger_then_the_earlier():
+def test_of_equally_precise_rules_the_larger_decides_then_the_earlier():
     larger = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (0, 5)))
     equal = (rule_of(0, "no", (5, 0)), rule_of(1, "yes", (0, 5)))
-    assert a_set(rules=larger).speakers(np.ones((1, 2))).tolist() == [1]
-    assert a_set(rules=equal).speakers(np.ones((1, 2))).tolist() == [0]
+    assert a_set(rules=larger).deciding_rules(np.ones((1, 2))).tolist() == [1]
+    assert a_set(rules=equal).deciding_rules(np.ones((1, 2))).tolist() == [0]
 
 
 def test_a_conflict_function_must_return_one_of_the_rules():
@@ -187,10 +188,10 @@ def test_predictions_and_probabilities():
     np.testing.assert_allclose(rules.predict_proba(X), expected)
 
 
-def test_a_set_without_rules_answers_with_its_default():
+def test_a_rule_set_without_rules_gives_the_default_label():
     empty = a_set(rules=())
     assert empty.predict(X).tolist() == ["no"] * 5
-    assert empty.fires(X).shape == (5, 0)
+    assert empty.covers(X).shape == (5, 0)
     np.testing.assert_allclose(empty.predict_proba(X)[0], [81 / 102, 21 / 102])
     assert str(empty) == "   OTHERWISE no (no rule covers 100 of 200 records: 80 no, 20 yes)"
 
@@ -206,7 +207,7 @@ def test_a_rule_set_is_a_sequence_of_rules():
     assert pickle.loads(pickle.dumps(rules)) == rules
 
 
-def test_the_page():
+def test_a_printed_rule_set():
     assert str(a_set()) == (
         "1. IF a > 3\n"
         "   THEN no (precision 1.00, covers 3 of 200 records: 3 no)\n"
@@ -215,68 +216,86 @@ def test_the_page():
         "3. IF a > 2\n"
         "   THEN yes (precision 0.75, covers 40 of 200 records: 30 yes, 10 no)\n"
         "   OTHERWISE no (no rule covers 100 of 200 records: 80 no, 20 yes)\n"
-        "Where several rules cover a record, the most precise one speaks."
+        "If several rules cover a record, the one with the highest precision decides."
     )
+    sentences = {
+        "smoothed": "the one with the highest smoothed precision decides",
+        "f1": "the one with the highest F1 score decides",
+        "first": "the first one decides",
+        "vote": "they vote, each weighted by its smoothed precision",
+        "counts": "their class counts are added up and the largest class wins",
+    }
+    for conflict, text in sentences.items():
+        assert str(a_set(conflict)).splitlines()[-1] == f"If several rules cover a record, {text}."
+    own = str(a_set(lambda rules: rules[0])).splitlines()[-1]
+    assert own == "If several rules cover a record, a user-defined function of these rules decides."
 
 
-BACKUPS = (
+FALLBACKS = (
     Rule((Interval("b", 1),), "yes", (("no", 1), ("yes", 3))),
     Rule((Interval("b", 0),), "no", (("no", 9), ("yes", 1))),
 )
-# Under no rule and both backups, the second backup, none; under a rule and both backups; and with gaps.
+# Covered by both fallback rules, by the second, by none; by a rule and both fallback rules; with missing values.
 Z = pd.DataFrame({"a": [0, 0, 0, 2.5, None, None], "b": [2, 1, 0, 2, 2, None]})
 
 
-def test_the_first_backup_that_covers_a_record_speaks_where_no_rule_does():
-    rules = a_set(backups=BACKUPS)
-    assert rules.speakers(Z).tolist() == [3, 4, -1, 1, 3, -1]
+def test_the_first_fallback_rule_that_covers_a_record_decides_if_no_rule_covers_it():
+    rules = a_set(fallbacks=FALLBACKS)
+    assert rules.deciding_rules(Z).tolist() == [3, 4, -1, 1, 3, -1]
     assert rules.predict(Z).tolist() == ["yes", "no", "no", "yes", "yes", "no"]
-    assert a_set(backups=BACKUPS[::-1]).speakers(Z).tolist() == [3, 3, -1, 1, 3, -1]
-    assert a_set(backups=BACKUPS, rules=()).speakers(Z).tolist() == [0, 1, -1, 0, 0, -1]
-    assert a_set(backups=BACKUPS, default="yes").predict(Z).tolist() == ["yes", "no", "yes", "yes", "yes", "yes"]
-    assert a_set(backups=()).speakers(Z).tolist() == [-1, -1, -1, 1, -1, -1]
+    assert a_set(fallbacks=FALLBACKS[::-1]).deciding_rules(Z).tolist() == [3, 3, -1, 1, 3, -1]
+    assert a_set(fallbacks=FALLBACKS, rules=()).deciding_rules(Z).tolist() == [0, 1, -1, 0, 0, -1]
+    assert a_set(fallbacks=FALLBACKS, default="yes").predict(Z).tolist() == ["yes", "no", "yes", "yes", "yes", "yes"]
+    assert a_set(fallbacks=()).deciding_rules(Z).tolist() == [-1, -1, -1, 1, -1, -1]
 
 
 @pytest.mark.parametrize("conflict", [*CONFLICTS, lambda rules: rules[0]])
-def test_a_backup_never_takes_part_in_a_conflict(conflict):
+def test_a_fallback_rule_never_takes_part_in_a_conflict(conflict):
     sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
-    rules = a_set(conflict, rules=a_set().rules[1:], backups=(sure,))
-    assert rules.speakers(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
+    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,))
+    assert rules.deciding_rules(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
 
 
-def test_backups_are_counted_apart_from_the_rules():
-    rules = a_set(backups=BACKUPS)
+def test_fallback_rules_are_not_among_the_rules():
+    rules = a_set(fallbacks=FALLBACKS)
     assert len(rules) == 3
     assert list(rules) == list(a_set())
-    assert rules.fires(Z).shape == (6, 3)
+    assert rules.covers(Z).shape == (6, 3)
     assert rules.columns == ("a", "b")
-    assert rules.said_by(np.array([0, 1, 2, 3, 4, -1])).tolist() == [0, 1, 1, 1, 0, 0]
-    assert repr(rules) == "<RuleSet: 3 rules, 2 backups, 2 classes, default 'no'>"
+    assert rules.labels_of(np.array([0, 1, 2, 3, 4, -1])).tolist() == [0, 1, 1, 1, 0, 0]
+    assert repr(rules) == "<RuleSet: 3 rules, 2 fallbacks, 2 classes, default 'no'>"
     assert pickle.loads(pickle.dumps(rules)) == rules
-    assert rules != a_set(backups=BACKUPS[::-1])
+    assert rules != a_set(fallbacks=FALLBACKS[::-1])
 
 
-def test_probabilities_of_backups_are_their_own_smoothed_counts():
+def test_probabilities_of_fallback_rules_are_their_own_smoothed_counts():
     expected = [[2 / 6, 4 / 6], [10 / 12, 2 / 12], [71 / 88, 17 / 88], [21 / 102, 81 / 102]]
-    np.testing.assert_allclose(a_set(backups=BACKUPS).predict_proba(Z)[:4], expected)
+    np.testing.assert_allclose(a_set(fallbacks=FALLBACKS).predict_proba(Z)[:4], expected)
 
 
-def test_the_page_with_backups():
-    page = str(a_set(backups=BACKUPS)).splitlines()
-    assert page[:6] == str(a_set()).splitlines()[:6]
-    assert page[6:] == [
-        "Where no rule covers a record (no rule covers 100 of 200 records: 80 no, 20 yes), the first of these speaks:",
+def test_a_printed_rule_set_with_fallback_rules():
+    lines = str(a_set(fallbacks=FALLBACKS)).splitlines()
+    assert lines[:6] == str(a_set()).splitlines()[:6]
+    assert lines[6:] == [
+        "Fallback rules: if no rule covers a record (no rule covers 100 of 200 records: 80 no, 20 yes), "
+        "the first fallback rule that covers it decides:",
         "4. IF b > 1 THEN yes (0.75 of 4: 3 yes, 1 no)",
         "5. IF b > 0 THEN no (0.90 of 10: 9 no, 1 yes)",
-        "   OTHERWISE no (86 records are left: 70 no, 16 yes)",
-        "Where several rules cover a record, the most precise one speaks.",
+        "   OTHERWISE no (no rule and no fallback rule covers 86 of 200 records: 70 no, 16 yes)",
+        "If several rules cover a record, the one with the highest precision decides.",
+    ]
+    full = a_set(fallbacks=(FALLBACKS[0], Rule((), "no")), uncovered_counts=(1, 3), conflict="first")
+    assert str(full).splitlines()[7:10] == [
+        "4. IF b > 1 THEN yes (0.75 of 4: 3 yes, 1 no)",
+        "5. IF anything THEN no (decides no records)",
+        "   OTHERWISE no (some rule or fallback rule covers each of the 200 records)",
     ]
 
 
 def test_smoothing_and_class_weights_in_probabilities():
     """w_k * (n_k + m * p_k), scaled to sum to 1."""
-    some = {"class_totals": (150, 50), "backups": BACKUPS}  # p = 3/4, 1/4
-    plain = [[1, 3], [9, 1], [70, 16], [20, 80]]  # (80, 20) uncovered, less what the backups answer
+    some = {"class_totals": (150, 50), "fallbacks": FALLBACKS}  # p = 3/4, 1/4
+    plain = [[1, 3], [9, 1], [70, 16], [20, 80]]  # (80, 20) uncovered, without the records that fallback rules decide
     np.testing.assert_allclose(
         a_set(**some, smoothing=0).predict_proba(Z)[:4], [[n / sum(c) for n in c] for c in plain]
     )
@@ -286,32 +305,32 @@ def test_smoothing_and_class_weights_in_probabilities():
     for weights in ((1, 3), (0.5, 1.5)):
         got = a_set(**some, smoothing=4, class_weights=weights).predict_proba(Z)
         np.testing.assert_allclose(got[:4], weighted)
-    # Without a count, smoothing or not, the classes are as common as in the whole table.
+    # Without counts the probabilities are the class shares of the whole table, with smoothing or without.
     nothing = some | {"uncovered_counts": (0, 0), "smoothing": 0}
     np.testing.assert_allclose(a_set(**nothing).predict_proba(Z)[2], [3 / 4, 1 / 4])
     np.testing.assert_allclose(a_set(**nothing, class_weights=(1, 3)).predict_proba(Z)[2], [1 / 2, 1 / 2])
 
 
-def test_smoothing_and_class_weights_decide_which_rule_speaks():
+def test_which_rule_decides_depends_on_smoothing_and_class_weights():
     rules = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (5, 95)))
     both = np.ones((1, 2))
-    for smoothing, weights, speaker in ((0, None, 0), (5, None, 1), (5, (10, 1), 0), (0, (1, 10), 0)):
+    for smoothing, weights, deciding in ((0, None, 0), (5, None, 1), (5, (10, 1), 0), (0, (1, 10), 0)):
         known = a_set("smoothed", rules=rules, smoothing=smoothing, class_weights=weights)
-        assert known.speakers(both).tolist() == [speaker]
-        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).speakers(both) == [0]
+        assert known.deciding_rules(both).tolist() == [deciding]
+        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).deciding_rules(both) == [0]
 
 
-def test_long_rules_are_wrapped_and_odd_labels_are_quoted():
+def test_long_rules_are_wrapped_and_labels_with_line_breaks_are_quoted():
     long = Rule(tuple(Interval(f"a rather long column name {k}", 1) for k in range(4)), "a\nb", (("a\nb", 1),))
-    page = str(a_set(rules=(long,), classes=("a\nb", "no"), uncovered_counts=(0, 0)))
-    assert max(map(len, page.splitlines())) < 100
-    assert 'THEN "a\\nb" (precision 1.00' in page
+    text = str(a_set(rules=(long,), classes=("a\nb", "no"), uncovered_counts=(0, 0)))
+    assert max(map(len, text.splitlines())) < 100
+    assert 'THEN "a\\nb" (precision 1.00' in text
 
 
-def test_what_is_nearly_all_does_not_read_as_all():
+def test_a_precision_below_1_is_not_printed_as_1():
     counts = [(("a", 4521), ("b", 2)), (("a", 1), ("b", 4000)), (("a", 10), ("b", 0))]
     rules = tuple(Rule((Interval("x", low=float(j)),), "a", pairs) for j, pairs in enumerate(counts))
-    page = str(RuleSet(rules, ("a", "b"), "a", (9000, 9000), (0, 0)))
-    assert "precision >0.99, covers 4,523" in page
-    assert "precision <0.01, covers 4,001" in page
-    assert "precision 1.00, covers 10 of" in page
+    text = str(RuleSet(rules, ("a", "b"), "a", (9000, 9000), (0, 0)))
+    assert "precision >0.99, covers 4,523" in text
+    assert "precision <0.01, covers 4,001" in text
+    assert "precision 1.00, covers 10 of" in text

@@ -1,4 +1,4 @@
-"""The law of the samplers, by chi-square against the oracle's enumeration of all bodies."""
+"""The distribution of the samplers, compared by chi-square with the oracle's enumeration of all bodies."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ N_TABLES = 80
 
 
 def random_table(seed):
-    """A small random table of one of several awkward shapes."""
+    """Return a small random table with one of several special cases."""
     rng = np.random.default_rng(seed)
     n, n_items = int(rng.integers(3, 14)), int(rng.integers(2, 7))
     items = rng.random((n, n_items)) < rng.choice([0.3, 0.5, 0.8])
@@ -41,9 +41,9 @@ def as_records(items):
 
 
 def p_value(drawn, expected):
-    """Chi-square of the draws against the law; bodies expected fewer than five times are one cell."""
+    """Return the p-value of a chi-square test; bodies expected fewer than five times are one cell."""
     counts = Counter(drawn)
-    assert set(counts) <= set(expected), "a body without mass was drawn"
+    assert set(counts) <= set(expected), "a body of probability 0 was drawn"
     n = len(drawn)
     common = [body for body, p in expected.items() if p * n >= 5]
     rest = 1 - sum(expected[body] for body in common)
@@ -57,7 +57,7 @@ def p_value(drawn, expected):
 @pytest.mark.parametrize("alpha", [1.0, 0.4])
 @pytest.mark.parametrize("measure", ["pairs", "triples"])
 @pytest.mark.parametrize(("method", "n"), [("rejection", 4000), ("enumeration", 1000)])
-def test_draws_follow_the_law(method, n, measure, alpha):
+def test_bodies_have_the_specified_distribution(method, n, measure, alpha):
     p_values = []
     for seed in range(N_TABLES):
         items, y, covered = random_table(seed)
@@ -84,8 +84,8 @@ def test_draws_follow_the_law(method, n, measure, alpha):
     assert stats.kstest(spread, "uniform").pvalue > 1e-3, "the p-values themselves are not uniform"
 
 
-def test_a_wrong_law_would_be_noticed():
-    """The same chi-square rejects another alpha, the other measure, and the paper's Algorithm 1 for triples."""
+def test_a_wrong_distribution_is_detected():
+    """The same chi-square test rejects another alpha, the other measure, and the paper's Algorithm 1 for triples."""
     items = np.array([[1, 1, 0], [1, 1, 1], [1, 0, 1], [0, 1, 1]], bool)
     y, covered = np.array([True, True, False, False]), np.array([False, False, False, True])
     records = as_records(items)
@@ -93,15 +93,15 @@ def test_a_wrong_law_would_be_noticed():
     assert p_value(drawn, naive.law(records, y, True, covered, "triples", 1.0)) > 1e-3
     assert p_value(drawn, naive.law(records, y, True, covered, "triples", 0.7)) < 1e-6
     assert p_value(drawn, naive.law(records, y, True, covered, "pairs", 1.0)) < 1e-6
-    # {0, 1} escapes x- = {0, 2} by item 1 and xu = {1, 2} by item 0; Algorithm 1 never gives it, as no item of
-    # x+ = {0, 1} is in neither of the two.
+    # {0, 1} excludes x- = {0, 2} by item 1 and xu = {1, 2} by item 0; Algorithm 1 never returns it, as each item of
+    # x+ = {0, 1} is in one of the two.
     assert (0, 1) in drawn
 
 
 @pytest.mark.parametrize("measure", ["pairs", "triples"])
 @pytest.mark.parametrize("alpha", [1.0, 0.25])
-def test_weights_of_tuples_add_up_to_the_law(measure, alpha):
-    """The enumeration's weights, summed over tuples, equal the oracle's total mass per positive record."""
+def test_weights_of_tuples_equal_the_oracle(measure, alpha):
+    """The weight of each tuple is the total weight of its bodies."""
     for seed in range(20):
         items, y, covered = random_table(seed)
         sampler = _enumeration.EnumerationSampler(None, measure, alpha)
@@ -119,12 +119,12 @@ def test_weights_of_tuples_add_up_to_the_law(measure, alpha):
             np.testing.assert_allclose(got[index], total, atol=1e-9)
 
 
-def test_nothing_is_drawn_where_the_law_has_no_mass():
+def test_no_body_is_drawn_if_none_has_a_positive_probability():
     items = np.ones((4, 3), bool)
     for method in ("rejection", "enumeration"):
         # Every positive record is contained in every other one.
         assert sample_rules(items, [1, 1, 0, 0], 1, n=10, method=method, random_state=0) == []
-        # Everything is covered; no record has the label; no items; none asked for.
+        # All records are covered; no record has the label; there are no items; n is 0.
         assert sample_rules(items, [1, 1, 0, 0], 1, n=10, method=method, covered=np.ones(4), random_state=0) == []
         assert sample_rules(items, [1, 1, 0, 0], 2, n=10, method=method, random_state=0) == []
         assert sample_rules(np.zeros((4, 0)), [1, 1, 0, 0], 1, n=10, method=method, random_state=0) == []
@@ -133,8 +133,8 @@ def test_nothing_is_drawn_where_the_law_has_no_mass():
 
 @pytest.mark.parametrize("alpha", [0.1, 0.4, 1.0, 2.0])
 @pytest.mark.parametrize("method", ["rejection", "enumeration"])
-def test_no_mass_because_of_one_covered_record(method, alpha):
-    """Rounding must not leave a crumb of weight on tuples without bodies."""
+def test_one_covered_record_can_exclude_all_bodies(method, alpha):
+    """Rounding must not give tuples without bodies a positive weight."""
     for seed in range(60):
         items, y, covered = random_table(seed)
         items = np.vstack([items, np.ones_like(items[:1])])  # contains every other record
@@ -143,7 +143,7 @@ def test_no_mass_because_of_one_covered_record(method, alpha):
         assert drawn == []
 
 
-def test_tiny_length_odds_give_as_many_bodies_of_one_item():
+def test_tiny_length_odds_give_bodies_of_one_item():
     rng = np.random.default_rng(0)
     items, y = rng.random((6000, 30)) < 0.5, np.arange(6000) % 2
     drawn = sample_rules(items, y, 1, n=1000, length_odds=1e-20, random_state=0)
@@ -151,8 +151,8 @@ def test_tiny_length_odds_give_as_many_bodies_of_one_item():
     assert sample_rules([[1, 0], [0, 1]], [1, 0], 1, n=3, length_odds=1e-20, method="enumeration") == [(0,)] * 3
 
 
-def test_next_to_no_mass_is_still_found():
-    """One of 20,000 opponents can be escaped: rejection alone would give up."""
+def test_bodies_of_tiny_acceptance_probability_are_found():
+    """Only one of 20,000 other records can be excluded: nearly all proposals are rejected."""
     items = np.ones((20_001, 2), bool)
     items[-1, 0] = False
     y = np.arange(20_001) == 0
@@ -175,7 +175,7 @@ def test_wide_records_do_not_overflow():
     assert 1 <= np.mean([len(body) for body in short]) < 8
 
 
-def test_bodies_are_sorted_tuples_of_ints_and_repeat_with_the_seed():
+def test_bodies_are_sorted_tuples_of_ints_and_depend_on_the_seed_only():
     items, y, covered = random_table(3)
     for method in ("rejection", "enumeration"):
         drawn = sample_rules(items, y, True, n=30, covered=covered, method=method, random_state=5)
@@ -188,7 +188,7 @@ def test_bodies_are_sorted_tuples_of_ints_and_repeat_with_the_seed():
         assert drawn == again
 
 
-def test_too_many_tuples_to_enumerate_is_said():
+def test_too_many_tuples_to_enumerate_raises_an_error():
     rng = np.random.default_rng(0)
     items = rng.random((6000, 30)) < 0.5
     with pytest.raises(ValueError, match='use method="rejection"'):
@@ -209,7 +209,7 @@ def test_too_many_tuples_to_enumerate_is_said():
         ({"random_state": "x"}, "random_state must be"),
     ],
 )
-def test_bad_arguments_are_named(change, message):
+def test_errors_name_the_argument_and_the_value(change, message):
     arguments = {"items": [[1, 0]], "y": [1], "label": 1, "n": 1} | change
     with pytest.raises(ValueError, match=message):
         sample_rules(**arguments)

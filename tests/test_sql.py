@@ -94,7 +94,7 @@ def check(database, rule_set, table, kinds):
     order = np.argsort(answer[ID])
     assert [answer[ID][k] for k in order] == list(range(len(frame)))
     assert [answer["predicted_label"][k] for k in order] == rule_set.predict(frame).tolist()
-    rules = [None if j < 0 else j + 1 for j in rule_set.speakers(frame).tolist()]
+    rules = [None if j < 0 else j + 1 for j in rule_set.deciding_rules(frame).tolist()]
     assert [answer["predicted_rule"][k] for k in order] == rules
     shares = np.array(
         [values for name, values in answer.items() if name.startswith("predicted_probability_")], float
@@ -124,12 +124,12 @@ def test_fitted_models_answer_the_same(database, seed, conflict):
     check(database, rule_set, table, kinds)
 
 
-@pytest.mark.parametrize("rival", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
-def test_rivals_answer_the_same(database, rival):
+@pytest.mark.parametrize("baseline", [baselines.CBAClassifier(), baselines.CN2Classifier(), baselines.IDSClassifier()])
+def test_rivals_answer_the_same(database, baseline):
     from conftest import make_mixed
 
     table, y = make_mixed(300, 3)
-    rule_set = rival.fit(pl.DataFrame(table), y).rule_set_
+    rule_set = baseline.fit(pl.DataFrame(table), y).rule_set_
     kinds = kinds_of(pl.DataFrame(table))
     assert len(rule_set) > 1
     check(database, rule_set, table, kinds)

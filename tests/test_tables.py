@@ -54,7 +54,7 @@ def kinds(X):
         (pl.Series([None, None, None]), "empty", 3),
     ],
 )
-def test_every_column_type_has_its_kind_and_keeps_its_gaps(series, kind, missing):
+def test_every_dtype_has_its_column_type_and_missing_values(series, kind, missing):
     frame = pd.DataFrame({"c": series}) if isinstance(series, pd.Series) else pl.DataFrame({"c": series})
     column = as_table(frame).column("c")
     assert column.kind == kind
@@ -64,7 +64,7 @@ def test_every_column_type_has_its_kind_and_keeps_its_gaps(series, kind, missing
 def test_arrays_and_lists():
     assert kinds(np.array([[1, 2.5]])) == ["number", "number"]
     assert kinds(np.array([[True]])) == ["boolean"]
-    assert kinds([[1, "a"], [2.5, "b"]]) == ["number", "text"]  # numpy alone would make the numbers strings
+    assert kinds([[1, "a"], [2.5, "b"]]) == ["number", "text"]  # numpy alone would convert the numbers to strings
     assert kinds(np.array([["a"], ["b"]])) == ["text"]
     assert kinds(np.array([["2020-01-01"]], dtype="datetime64[D]")) == ["date"]
     assert kinds(pa.table({"a": [1, None], "b": ["x", None]})) == ["number", "text"]
@@ -99,7 +99,7 @@ def test_masked_entries_are_missing():
         (datetime.timezone(datetime.timedelta(hours=-3)), "2020-05-17T03:00"),
     ],
 )
-def test_times_with_a_zone_are_taken_at_utc(zone, utc):
+def test_times_with_a_zone_are_converted_to_utc(zone, utc):
     column = as_table(pd.DataFrame({"c": pd.Series([DAY, None]).dt.tz_localize(zone)})).column("c")
     assert column.kind == "date (UTC)"
     assert column.values[0] == np.datetime64(utc)
@@ -127,7 +127,7 @@ def test_any_column_name(names):
         ("text", TypeError, "X must be a two-dimensional array"),
     ],
 )
-def test_what_is_no_table_is_refused(X, error, message):
+def test_an_invalid_table_is_an_error(X, error, message):
     with pytest.raises(error, match=message):
         as_table(X)
 
@@ -145,7 +145,7 @@ def test_what_is_no_table_is_refused(X, error, message):
         pd.Series([DAY, DAY.replace(tzinfo=datetime.UTC)], dtype=object),
     ],
 )
-def test_columns_that_no_condition_can_speak_of_are_named(series):
+def test_an_error_names_a_column_of_an_unknown_type(series):
     frame = pd.DataFrame({"odd one": series}) if isinstance(series, pd.Series) else pl.DataFrame({"odd one": series})
     with pytest.raises(TypeError, match="column 'odd one'"):
         as_table(frame).column("odd one")
@@ -157,6 +157,6 @@ def test_python_integers_too_large_for_float64():
         as_table(pd.DataFrame({"a": pd.Series([10**400, 1], dtype=object)})).column("a")
 
 
-def test_a_missing_column_is_named():
+def test_an_error_names_a_missing_column():
     with pytest.raises(ValueError, match="X has no column 'b', which the rules use; its columns are 'a'"):
         as_table(pd.DataFrame({"a": [1]})).column("b")

@@ -1,7 +1,7 @@
-"""Diverse rule sets: a classifier that one can read.
+"""Diverse rule sets: classification by a small set of short rules that hardly overlap.
 
-A name is imported on first use: a rule set that only predicts, and a command that only prints its help, need not wait
-for scikit-learn.
+A name is imported on first use, so that a rule set that only predicts, or a command that only prints its help, does not
+import scikit-learn.
 """
 
 from importlib import import_module
@@ -39,7 +39,7 @@ __all__ = [
     "sample_rules",
 ]
 
-_ROOMS = {
+_MODULES = {
     "_util.progress": ("Progress",),
     "estimators._diverse": ("DiverseRuleSetClassifier",),
     "estimators._drs": ("DRSClassifier",),
@@ -51,12 +51,12 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or one of the public rooms, where it is first asked for."""
+    """Import a public name or a public module on first use."""
     if name in ("baselines", "metrics", "report"):
         return import_module(f"{__name__}.{name}")
-    for room, names in _ROOMS.items():
+    for module, names in _MODULES.items():
         if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{room}"), name)
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

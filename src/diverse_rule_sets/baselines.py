@@ -1,4 +1,4 @@
-"""The rivals of "Diverse Rule Sets" (KDD 2020), on one footing with it: the same tables, items, bits and rule sets."""
+"""The baselines of "Diverse Rule Sets" (KDD 2020), with the same input and the same kind of rule sets."""
 
 from diverse_rule_sets.estimators._cba import CBAClassifier
 from diverse_rule_sets.estimators._cn2 import CN2Classifier

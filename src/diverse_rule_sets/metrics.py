@@ -1,4 +1,4 @@
-"""How readable a rule set is on a table: overlap, diversity, coverage, length, and the paper's objective."""
+"""Measures of a rule set on a table: overlap, diversity, coverage, length, and the paper's objective."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "
 
 
 def overlap(rule_set: RuleSet, X: Any) -> int:
-    """Return how many records are covered by two rules or more."""
+    """Return the number of records that two or more rules cover."""
     return int((_covers(rule_set, X).depth > 1).sum())
 
 
 def overlap_share(rule_set: RuleSet, X: Any) -> float:
-    """Return the share of records that are covered by two rules or more."""
+    """Return the share of records that two or more rules cover."""
     return _shares(rule_set, X)[0]
 
 
 def coverage(rule_set: RuleSet, X: Any) -> float:
-    """Return the share of records that some rule covers."""
+    """Return the share of records that at least one rule covers."""
     return _shares(rule_set, X)[1]
 
 
@@ -59,8 +59,8 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     ----------
     rule_set : the rules
     X, y : the records, with labels among ``rule_set.classes``
-    lambda_ : weight of the distances, such as ``clf.lambda_`` of a classifier with the paper's method
-        (``refine=False``); the refined search measures quality on another scale, see ``clf.objective_``
+    lambda_ : weight of the distances, such as ``clf.lambda_`` of a DRSClassifier; DiverseRuleSetClassifier measures
+        quality on another scale, see ``clf.objective_``
     """
     _check(rule_set)
     check_number("lambda_", lambda_, numbers.Real, low=0)
@@ -80,7 +80,7 @@ def _check(rule_set: Any) -> None:
 
 
 def _covers(rule_set: RuleSet, X: Any) -> Covers:
-    """Find which rules cover which records; fallback rules, and columns that only they read, are left out."""
+    """Return which rules cover which records, without the fallback rules and the columns that only they use."""
     _check(rule_set)
     return find_covers(rule_set.rules, as_table(X))
 

@@ -1,4 +1,4 @@
-"""How accuracy, overlap, rules and conditions trade against one another, to choose by looking."""
+"""The trade-off between accuracy, overlap, number of rules and number of conditions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
 from diverse_rule_sets.estimators._search import SearchClassifier
 from diverse_rule_sets.model._rules import RuleSet
 
-_FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "backups")
+_FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "fallbacks")
 _MAX_RULES = (1, 2, 3, 5, 8, 12, 20, 30, 40)
 _MAX_OVERLAP = (0.0, 0.01, 0.1, 1.0)
 
 
 class PathPoint(NamedTuple):
-    """One choice of the three parameters, and what it gives: means over the folds, and the spread of accuracy.
+    """Values of the three parameters, and the results: means over the folds, and the standard deviation of accuracy.
 
-    Accuracies are of held-out records; overlap and uncovered are shares of training records.
+    Accuracies are measured on held-out records; ``overlap`` and ``uncovered`` are shares of training records.
     """
 
     max_rules: int
@@ -41,11 +41,11 @@ class PathPoint(NamedTuple):
     conditions: float
     overlap: float
     uncovered: float
-    backups: float
+    fallbacks: float
 
 
 class DiversityPath(Sequence[PathPoint]):
-    """The points of a path; ``print`` it, ``plot`` it, or take ``frame()``."""
+    """The points of a path, with the methods ``plot`` and ``frame``; ``print`` shows a table."""
 
     def __init__(self, points: Iterable[PathPoint]) -> None:
         self._points = tuple(points)
@@ -57,7 +57,7 @@ class DiversityPath(Sequence[PathPoint]):
         return self._points[index]
 
     def frame(self, like: Any = None) -> Any:
-        """Return the points as a data frame of the library of ``like``, pandas or else polars by default."""
+        """Return the points as a data frame of the library of ``like``; by default pandas, or else polars."""
         columns = {name: [getattr(point, name) for point in self] for name in PathPoint._fields}
         columns["diversity"] = [str(value) for value in columns["diversity"]]
         return frame_like(like, columns)
@@ -66,7 +66,7 @@ class DiversityPath(Sequence[PathPoint]):
         return str(self)
 
     def __str__(self) -> str:
-        """Return the points as a table to read."""
+        """Return the points as a text table."""
         head = f"{'max_rules':>9} {'max_overlap':>11} {'diversity':>10}  {'balanced accuracy':>17} "
         head += f"{'rules':>6} {'conditions':>10} {'overlap':>8} {'uncovered':>9}"
         lines = [
@@ -78,7 +78,7 @@ class DiversityPath(Sequence[PathPoint]):
         return "\n".join([head, *lines])
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw accuracy against the number of rules and against overlap; returns the two matplotlib axes.
+        """Draw accuracy against the number of rules and against overlap; return the two matplotlib axes.
 
         Parameters
         ----------
@@ -94,27 +94,27 @@ class DiversityPath(Sequence[PathPoint]):
             accuracy = [point.balanced_accuracy for point in points]
             spread = [point.balanced_accuracy_sd for point in points]
             rules = [point.rules for point in points]
-            large = 4 + min(2, 12 / len(lines)) * (len(lines) - k)  # what coincides stays visible
+            large = 4 + min(2, 12 / len(lines)) * (len(lines) - k)  # points at the same place stay visible
             style = {"color": shades[k], "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
             left.errorbar(rules, accuracy, spread, label=name, **style)
             shares = [100 * point.overlap for point in points]
             right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=shades[k], alpha=0.6)
         left.set(xlabel="rules", ylabel="held-out balanced accuracy", title="accuracy against rules")
         right.set(
-            xlabel="% of training records under two rules or more", title="and against overlap (large: many rules)"
+            xlabel="% of training records that two or more rules cover", title="and against overlap (large: many rules)"
         )
-        named = left.get_legend_handles_labels()
+        handles, names = left.get_legend_handles_labels()
         if 0 < len(lines) <= 5:
-            left.legend(*named, loc="lower right", fontsize="small")
-        elif lines:  # beside the panels, so that many lines hide none
-            right.legend(*named, loc="upper left", bbox_to_anchor=(1.02, 1), fontsize="small")
+            left.legend(handles, names, loc="lower right", fontsize="small")
+        elif lines:  # beside the panels, so that a long legend hides no line
+            right.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1), fontsize="small")
         left.xaxis.get_major_locator().set_params(integer=True)
         for ax in (left, right):
             ax.grid(alpha=0.3)
         return axes
 
     def _lines(self) -> dict[str, list[PathPoint]]:
-        """Group the points into the lines of a plot: all but ``max_rules`` the same, fewest rules first."""
+        """Return the points of each line of a plot: the same parameters except ``max_rules``, fewest rules first."""
         several = len({point.diversity for point in self}) > 1
         lines: dict[str, list[PathPoint]] = {}
         for point in sorted(self, key=lambda point: point.max_rules):
@@ -134,25 +134,25 @@ def diversity_path(
     cv: Any = 5,
     random_state: int | None = 0,
 ) -> DiversityPath:
-    """Measure how accuracy trades against the number of rules, their overlap and their diversity.
+    """Measure the trade-off between accuracy and the number of rules, their overlap and their diversity.
 
-    Every combination of the values given is measured on held-out folds. All values of ``max_rules`` come out of one
-    search; each further value of ``max_overlap`` or ``diversity`` costs one more.
+    Every combination of the values given is measured on held-out folds. One search gives the results for all values of
+    ``max_rules``; each further value of ``max_overlap`` or ``diversity`` needs another search.
 
     Parameters
     ----------
     clf : DiverseRuleSetClassifier or DRSClassifier, whose other parameters are used; it is not changed and need not be
         fitted
     X, y : the records
-    max_rules : numbers of rules, given ones included; by default some up to the classifier's own
-    max_overlap : shares of overlap; by default 0, 0.01, 0.1 and 1
-    diversity : words or weights, for DRSClassifier only; by default the classifier's own
+    max_rules : numbers of rules, given rules included; by default some numbers up to that of the classifier
+    max_overlap : values of that parameter; by default 0, 0.01, 0.1 and 1
+    diversity : values of that parameter, for DRSClassifier only; by default that of the classifier
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
-    random_state : seed of the folds, and of the classifier where it has none
+    random_state : seed of the folds, and of the classifier if it has none
 
     Returns
     -------
-    DiversityPath : the points, to print or to plot
+    DiversityPath : the points, to print or plot
 
     Examples
     --------
@@ -186,24 +186,25 @@ def diversity_path(
         folds: Any = StratifiedKFold(5 if cv is None else int(cv), shuffle=True, random_state=random_state)
     else:
         folds = check_cv(cv, codes, classifier=True)
-    measured: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
+    results: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
     for train, test in folds.split(np.zeros(table.n_records), codes):
-        inside, outside = table.taken(train), table.taken(test)
+        training, held_out = table.take(train), table.take(test)
         for overlap, weight in itertools.product(overlaps, weights):
             one = clone(clf).set_params(max_overlap=overlap)
             if diversity is not None:
                 one.set_params(diversity=weight)
             if one.random_state is None:
                 one.set_params(random_state=random_state)
-            for n, rule_set in zip(counts, one._rule_sets(inside, labels[train], counts), strict=True):
-                figures = _measured(rule_set, inside, outside, labels[test])
-                measured.setdefault((n, overlap, weight), []).append(figures)
-    return DiversityPath(_point(key, figures) for key, figures in measured.items())
+            for n, rule_set in zip(counts, one._rule_sets(training, labels[train], counts), strict=True):
+                figures = _measure(rule_set, training, held_out, labels[test])
+                results.setdefault((n, overlap, weight), []).append(figures)
+    return DiversityPath(_point(key, figures) for key, figures in results.items())
 
 
-def _values(name: str, given: Sequence[Any] | None, usual: list[Any]) -> list[Any]:
+def _values(name: str, given: Sequence[Any] | None, default: list[Any]) -> list[Any]:
+    """Return the values to compare, without repetition."""
     if given is None:
-        return usual
+        return default
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{name} must be a list of values to compare, got {given!r}")
     values = list(dict.fromkeys(given))
@@ -217,12 +218,12 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _measured(rule_set: RuleSet, inside: Table, outside: Table, labels: NDArray[Any]) -> tuple[float, ...]:
+def _measure(rule_set: RuleSet, training: Table, held_out: Table, labels: NDArray[Any]) -> tuple[float, ...]:
     """Return the figures of a rule set, in the order of ``_FIGURES``."""
     from sklearn.metrics import balanced_accuracy_score
 
-    predicted = rule_set.predict(outside)
-    overlap, coverage = metrics._shares(rule_set, inside)
+    predicted = rule_set.predict(held_out)
+    overlap, coverage = metrics._shares(rule_set, training)
     return (
         float(balanced_accuracy_score(labels.astype(str), predicted.astype(str))),
         float(np.mean(labels.astype(str) == predicted.astype(str))),
@@ -230,7 +231,7 @@ def _measured(rule_set: RuleSet, inside: Table, outside: Table, labels: NDArray[
         metrics.mean_conditions(rule_set),
         overlap,
         1.0 - coverage,
-        float(len(rule_set.backups)),
+        float(len(rule_set.fallbacks)),
     )
 
 

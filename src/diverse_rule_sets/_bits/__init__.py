@@ -1,1 +1,1 @@
-"""Packed 64-bit rows and the compiled loops on them: integers in, integers out."""
+"""Boolean arrays packed into 64-bit words, and the compiled loops that count them."""

@@ -1,8 +1,8 @@
-"""Packed rows of bits: pack, AND, count. Knows nothing of rules or records.
+"""Packed rows of bits: pack, unpack, AND, count. This module does not depend on rules or records.
 
-A *row* is a vector of ``n_bits`` truth values in 64-bit words, the first value in the lowest bit,
-the unused bits of the last word zero. A matrix of rows is ``(n_rows, n_words)``. A list of rows that
-are to be combined is one entry of a :class:`Lists`.
+A *row* is a boolean vector of ``n_bits`` values, packed into 64-bit words. The first value is the lowest bit of the
+first word, and the unused bits of the last word are zero. A matrix of rows is an array ``(n_rows, n_words)``. Rows
+that are to be combined are given by their numbers, as one list of a :class:`Lists`.
 
 The compiled kernels are loaded on first use: importing this module does not import numba.
 """
@@ -19,23 +19,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+BitRows = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
-# Below this many word operations a second thread costs more than it saves.
+# With fewer word operations than this for each thread, starting a thread takes longer than it saves.
 _WORTH_A_THREAD = 2_000_000
+
+# Row numbers that are listed at a time.
+_MAX_BUFFER = 1 << 22
 
 
 class Lists(NamedTuple):
-    """Many short ascending lists of row numbers, end to end: list j is members[starts[j]:starts[j+1]]."""
+    """Many short ascending lists of row numbers in one array: list j is ``members[starts[j]:starts[j + 1]]``."""
 
     starts: Integers
     members: NDArray[np.int32]
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[int]]) -> Lists:
-        """Build from Python sequences."""
+        """Return the lists given as Python sequences."""
         lists = list(lists)
         starts = np.zeros(len(lists) + 1, np.int64)
         np.cumsum([len(one) for one in lists], out=starts[1:])
@@ -43,8 +46,8 @@ class Lists(NamedTuple):
         return cls(starts, members)
 
     @classmethod
-    def joined(cls, parts: Sequence[Lists]) -> Lists:
-        """Put several collections one after the other."""
+    def concatenate(cls, parts: Sequence[Lists]) -> Lists:
+        """Return the lists of all parts, in order."""
         lengths = [part.lengths for part in parts]
         starts = np.zeros(sum(map(len, lengths)) + 1, np.int64)
         if lengths:
@@ -54,12 +57,12 @@ class Lists(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many lists there are."""
+        """Number of lists."""
         return self.starts.size - 1
 
     @property
     def lengths(self) -> Integers:
-        """How many members each list has."""
+        """Number of members of each list."""
         return np.diff(self.starts)
 
     def one(self, j: int) -> NDArray[np.int32]:
@@ -75,35 +78,35 @@ class Lists(NamedTuple):
         flat, starts = self.members.tolist(), self.starts.tolist()
         return (tuple(flat[a:b]) for a, b in itertools.pairwise(starts))
 
-    def take(self, chosen: Integers) -> Lists:
-        """Return the chosen lists, in that order."""
-        lengths = self.starts[chosen + 1] - self.starts[chosen]
-        starts = np.zeros(chosen.size + 1, np.int64)
+    def take(self, numbers: Integers) -> Lists:
+        """Return the lists with the given numbers, in that order."""
+        lengths = self.starts[numbers + 1] - self.starts[numbers]
+        starts = np.zeros(numbers.size + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
-        positions = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
+        positions = np.arange(starts[-1]) + np.repeat(self.starts[numbers] - starts[:-1], lengths)
         return Lists(starts, self.members[positions])
 
     def equal_to(self, members: NDArray[np.int32], among: Integers) -> Flags:
-        """Tell which of the lists named are exactly these members."""
+        """Return which of the lists with the numbers ``among`` have exactly these members."""
         equal = self.starts[among + 1] - self.starts[among] == members.size
         same_length = self.starts[among[equal]]
         equal[equal] = (self.members[same_length[:, None] + np.arange(members.size)] == members).all(axis=1)
         return equal
 
-    def keep_members(self, kept: Flags) -> Lists:
-        """Drop the members whose flag is unset; the lists stay, some perhaps empty."""
-        before = np.zeros(kept.size + 1, np.int64)
-        np.cumsum(kept, out=before[1:])
-        return Lists(before[self.starts], self.members[kept])
+    def keep_members(self, keep: Flags) -> Lists:
+        """Return the same number of lists, with only the members whose flag is set; lists may become empty."""
+        before = np.zeros(keep.size + 1, np.int64)
+        np.cumsum(keep, out=before[1:])
+        return Lists(before[self.starts], self.members[keep])
 
 
 def n_words(n_bits: int) -> int:
-    """Return how many 64-bit words hold that many bits."""
+    """Return the number of 64-bit words that hold ``n_bits`` bits."""
     return -(-n_bits // 64)
 
 
-def pack(flags: Flags) -> Words:
-    """Pack truth values, along the last axis, into words."""
+def pack(flags: Flags) -> BitRows:
+    """Pack a boolean array into words along its last axis."""
     width = n_words(flags.shape[-1])
     out = np.zeros((*flags.shape[:-1], width * 8), np.uint8)
     packed = np.packbits(flags, axis=-1, bitorder="little")
@@ -111,31 +114,31 @@ def pack(flags: Flags) -> Words:
     return out.view("<u8").astype(np.uint64, copy=False)
 
 
-def unpack(words: Words, n_bits: int) -> Flags:
-    """Return the truth values that were packed."""
+def unpack(words: BitRows, n_bits: int) -> Flags:
+    """Return the boolean array that was packed."""
     octets = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=n_bits, bitorder="little").view(np.bool_)
 
 
-def popcount(words: Words) -> Integers:
+def popcount(words: BitRows) -> Integers:
     """Count the set bits along the last axis."""
     return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
 
 
-def conjunction(rows: Words, members: NDArray[np.int32]) -> Words:
-    """AND the rows named; at least one."""
+def conjunction(rows: BitRows, members: NDArray[np.int32]) -> BitRows:
+    """Return the AND of the rows with the given numbers; at least one."""
     return np.bitwise_and.reduce(rows[members], axis=0)
 
 
 @cache
 def _kernels() -> ModuleType:
-    """Load the compiled kernels on first use."""
+    """Import the compiled kernels on first use."""
     from diverse_rule_sets._bits import kernels
 
     return kernels
 
 
-def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Integers:
+def count(rows: BitRows, lists: Lists, masks: BitRows, n_threads: int = 1) -> Integers:
     """Count the bits of the AND of each list's rows under each mask.
 
     Parameters
@@ -143,7 +146,7 @@ def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Intege
     rows : array (n_rows, n_words)
     lists : Lists of row numbers; the AND of an empty list is all ones
     masks : array (n_masks, n_words), unused bits zero
-    n_threads : how many threads share the lists; the answer does not depend on it
+    n_threads : number of threads; the result does not depend on it
 
     Returns
     -------
@@ -156,18 +159,18 @@ def count(rows: Words, lists: Lists, masks: Words, n_threads: int = 1) -> Intege
     def part(first: int, last: int) -> None:
         kernels.count(rows, lists.starts, lists.members, first, last, masks, out)
 
-    _shared_out(part, lists.size, work, n_threads)
+    _run_slices(part, lists.size, work, n_threads)
     return out
 
 
-def count_segments(rows: Words, masks: Words, starts: Integers, n_threads: int = 1) -> Integers:
-    """Count the bits of each row under each mask, apart for each segment of words.
+def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: int = 1) -> Integers:
+    """Count the bits of each row under each mask, separately for each segment of words.
 
     Parameters
     ----------
     rows, masks : arrays (n_rows, n_words) and (n_masks, n_words)
-    starts : the first word of each segment, and at last n_words
-    n_threads : how many threads share the rows; the answer does not depend on it
+    starts : the first word of each segment, followed by n_words
+    n_threads : number of threads; the result does not depend on it
 
     Returns
     -------
@@ -179,54 +182,60 @@ def count_segments(rows: Words, masks: Words, starts: Integers, n_threads: int =
     def part(first: int, last: int) -> None:
         kernels.count_segments(rows, first, last, masks, starts, out)
 
-    _shared_out(part, rows.shape[0], rows.size * masks.shape[0], n_threads)
+    _run_slices(part, rows.shape[0], rows.size * masks.shape[0], n_threads)
     return out
 
 
-def _shared_out(part: Callable[[int, int], None], n: int, work: int, n_threads: int) -> None:
-    """Do the work of 0..n in slices, one for each thread if that is worth it."""
+def _run_slices(part: Callable[[int, int], None], n: int, work: int, n_threads: int) -> None:
+    """Call ``part(first, last)`` for slices of 0..n, one slice per thread; one slice if there is little work."""
     n_threads = int(min(n_threads, 1 + work // _WORTH_A_THREAD))
     if n_threads <= 1:
         part(0, n)
         return
     cuts = np.linspace(0, n, n_threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(n_threads) as pool:
-        slices = [pool.submit(part, first, last) for first, last in itertools.pairwise(cuts)]
-        for done in slices:
-            done.result()
+        futures = [pool.submit(part, first, last) for first, last in itertools.pairwise(cuts)]
+        for future in futures:
+            future.result()
 
 
-def members_of(rows: Words, columns: Integers) -> Lists:
-    """List the rows set at each bit column."""
-    starts = np.zeros(columns.size + 1, np.int64)
-    _kernels().count_members(rows, columns, starts[1:])
-    np.cumsum(starts, out=starts)
-    members = np.empty(int(starts[-1]), np.int32)
-    _kernels().members_of(rows, columns, starts, members)
-    return Lists(starts, members)
+def members_of(rows: BitRows, columns: Integers) -> Lists:
+    """List, for each bit column, the rows whose bit is set there."""
+    step = max(1, _MAX_BUFFER // max(rows.shape[0], 1))
+    parts = []
+    for begin in range(0, columns.size, step):
+        some = columns[begin : begin + step]
+        starts = np.zeros(some.size + 1, np.int64)
+        buffer = np.empty(some.size * rows.shape[0], np.int32)  # as if every bit were set
+        _kernels().members_of(rows, some, starts[1:], buffer)
+        parts.append(Lists(starts, buffer[: starts[-1]].copy()))
+    return parts[0] if len(parts) == 1 else Lists.concatenate(parts)
 
 
-def kth_set(words: Words, before: Integers, ks: Integers) -> Integers:
-    """Return the place of the k-th set bit of a row, for each k from 0; ``before`` counts the bits before each word."""
-    places = np.searchsorted(before, ks, side="right") - 1
+def kth_set(words: BitRows, before: Integers, ks: Integers) -> Integers:
+    """Return the position of the k-th set bit of a row (from 0), for each k.
+
+    ``before`` is the number of set bits before each word.
+    """
+    numbers = np.searchsorted(before, ks, side="right") - 1  # of the word that holds each bit
     out = np.empty(ks.size, np.int64)
-    _kernels().kth_set(words, places, ks - before[places], out)
+    _kernels().kth_set(words, numbers, ks - before[numbers], out)
     return out
 
 
-def at(words: Words, places: Integers) -> Flags:
-    """Return the bits of a row at some places."""
-    return ((words[places >> 6] >> (places & 63).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
+def at(words: BitRows, positions: Integers) -> Flags:
+    """Return the bits of a row at some positions."""
+    return ((words[positions >> 6] >> (positions & 63).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
 
 
-def checksum(words: Words, first: int = 0) -> int:
-    """Return a number for a row, almost surely different for different rows: a hash of each word, added up.
+def checksum(words: BitRows, first: int = 0) -> int:
+    """Return a hash of a row: the sum of a hash of each word, modulo 2**64. Different rows almost surely differ.
 
     Parameters
     ----------
     words : the row
-    first : the number of its first word, where the row is one part of a longer one; the parts' numbers add up, modulo
-        2**64, to that of the whole row
+    first : the number of its first word, if the row is a part of a longer row; the hashes of the parts add up, modulo
+        2**64, to the hash of the longer row
     """
     mixed = np.arange(first + 1, first + words.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= words
@@ -237,26 +246,28 @@ def checksum(words: Words, first: int = 0) -> int:
     return int(mixed.sum(dtype=np.uint64))
 
 
-def all_set(rows: Words, lists: Lists, columns: Integers) -> Flags:
-    """Tell for each list whether every row of it is set at its bit column; an empty list: yes."""
+def all_set(rows: BitRows, lists: Lists, columns: Integers) -> Flags:
+    """Return for each list whether all its rows are set at its bit column; True for an empty list."""
     out = np.empty(columns.size, np.bool_)
     _kernels().all_set(rows, lists.starts, lists.members, columns, out)
     return out
 
 
-def claim(rows: Words, lists: Lists, masks: Words, own: Integers, left: Words) -> tuple[Flags, Words]:
-    """Let lists, in order, claim bits that are left: the AND of their rows, if part of it lies under their own mask.
+def claim(rows: BitRows, lists: Lists, masks: BitRows, own: Integers, left: BitRows) -> tuple[Flags, BitRows]:
+    """Assign bits to lists, in order: a list gets the remaining bits of the AND of its rows, or none.
+
+    It gets none if none of these bits lies under the mask of the list.
 
     Parameters
     ----------
     rows, masks : arrays (n_rows, n_words) and (n_masks, n_words)
     lists : Lists of row numbers
-    own : the number of each list's mask
-    left : the bits that are there to be claimed
+    own : the number of the mask of each list
+    left : the bits that can be assigned
 
     Returns
     -------
-    which lists claimed bits, and the bits that are still left
+    boolean array (lists.size,), which lists got bits; and the bits that remain
     """
     out, left = np.empty(lists.size, np.bool_), left.copy()
     _kernels().claim(rows, lists.starts, lists.members, masks, own, left, out)

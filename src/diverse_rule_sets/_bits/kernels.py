@@ -1,8 +1,8 @@
 """The compiled loops behind :mod:`diverse_rule_sets._bits.bitset`; the only file that imports numba.
 
-Every kernel turns integers into integers: no chance and no floating point lives here, so that the
-answers are the same on any number of threads and with the compiler switched off. Kernels release
-the GIL and are cut into slices by their callers; they start no threads of their own.
+Every kernel computes integers from integers, without random numbers and without floating point. So the results are the
+same on any number of threads and with the compiler switched off. Kernels release the GIL and start no threads; the
+caller divides the work into slices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-# Words of each bit row that are worked on together: 4 KiB of each row in use stay in the second-level cache.
+# Number of words of each row that are processed together: 4 KiB of each row in use stay in the second-level cache.
 BLOCK = 512
 
 
@@ -28,7 +28,7 @@ else:
 
     @intrinsic
     def _popcount(typingctx: Any, word: Any) -> Any:
-        """Count the set bits of one word with the processor's own instruction."""
+        """Count the set bits of one word with one instruction of the processor."""
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.ctpop(args[0])
@@ -37,10 +37,10 @@ else:
 
 
 def _kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without the GIL, and keep the result on disk where some folder can be written."""
+    """Compile a function that releases the GIL, and cache it on disk if there is a folder to write to."""
     try:
         return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder to keep it in: compile once per process instead
+    except RuntimeError:  # no folder for the cache: compile once per process instead
         return numba.njit(nogil=True)(function)
 
 
@@ -82,58 +82,46 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
 
 
 @_kernel
-def count_members(rows, columns, out):  # type: ignore[no-untyped-def]
-    """Count, for each bit column, the rows whose bit is set there."""
-    for j in range(columns.shape[0]):
-        word = columns[j] >> 6
-        shift = np.uint64(columns[j] & 63)
-        n = 0
-        for i in range(rows.shape[0]):
-            if (rows[i, word] >> shift) & np.uint64(1):
-                n += 1
-        out[j] = n
-
-
-@_kernel
-def kth_set(words, places, ks, out):  # type: ignore[no-untyped-def]
-    """Find, for each k, the place of the k-th set bit of the word at its place."""
-    for j in range(places.shape[0]):
-        word = words[places[j]]
+def kth_set(words, numbers, ks, out):  # type: ignore[no-untyped-def]
+    """Find, for each word number and k, the position of the k-th set bit of that word in the row."""
+    for j in range(numbers.shape[0]):
+        word = words[numbers[j]]
         for _ in range(ks[j]):
             word &= word - np.uint64(1)
-        out[j] = places[j] * 64 + np.int64(_popcount((word - np.uint64(1)) & ~word))
+        out[j] = numbers[j] * 64 + np.int64(_popcount((word - np.uint64(1)) & ~word))
 
 
 @_kernel
-def members_of(rows, columns, starts, out):  # type: ignore[no-untyped-def]
-    """List, for each bit column, the rows whose bit is set there, in ascending order."""
+def members_of(rows, columns, ends, out):  # type: ignore[no-untyped-def]
+    """List, for each bit column, the rows whose bit is set there, in ascending order; ``ends`` gets where lists end."""
+    k = 0
     for j in range(columns.shape[0]):
         word = columns[j] >> 6
         shift = np.uint64(columns[j] & 63)
-        k = starts[j]
         for i in range(rows.shape[0]):
             if (rows[i, word] >> shift) & np.uint64(1):
                 out[k] = i
                 k += 1
+        ends[j] = k
 
 
 @_kernel
 def all_set(rows, starts, members, columns, out):  # type: ignore[no-untyped-def]
-    """Tell, for each list, whether all its rows have their bit set at its bit column."""
+    """Find, for each list, whether all its rows have their bit set at its bit column."""
     for j in range(columns.shape[0]):
         word = columns[j] >> 6
         shift = np.uint64(columns[j] & 63)
-        held = True
+        every = True
         for i in range(starts[j], starts[j + 1]):
             if not (rows[members[i], word] >> shift) & np.uint64(1):
-                held = False
+                every = False
                 break
-        out[j] = held
+        out[j] = every
 
 
 @_kernel
 def claim(rows, starts, members, masks, own, left, out):  # type: ignore[no-untyped-def]
-    """Let lists, in order, take the bits of their AND out of ``left`` if one lies under their own mask; say which."""
+    """Remove the AND of each list's rows from ``left`` if part of it lies under the list's mask; flag such lists."""
     for j in range(starts.shape[0] - 1):
         mask = masks[own[j]]
         found = False

@@ -1,4 +1,4 @@
-"""Checks of arguments: every error names the argument, the value and what was expected."""
+"""Validation of arguments: every error names the argument, its value and what was expected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_number(
     high: float | None = None,
     open_low: bool = False,
 ) -> None:
-    """Raise unless the value is a number of that kind within the bounds; booleans are no numbers."""
+    """Raise an error unless the value is a number of that kind within the bounds; a boolean is not a number."""
     noun = "an integer" if kind is numbers.Integral else "a number"
     bounds = []
     if low is not None:
@@ -38,16 +38,16 @@ def check_number(
         raise ValueError(f"{name} must be {expected}, got {value!r}")
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str], otherwise: str = "") -> None:
-    """Raise unless the value is one of the words."""
+def check_choice(name: str, value: Any, choices: Iterable[str], alternative: str = "") -> None:
+    """Raise ValueError unless the value is one of some strings; ``alternative`` continues their list in the error."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
-        words = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {words}{otherwise}, got {value!r}")
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}{alternative}, got {value!r}")
 
 
 class Check(ABC):
-    """What a parameter must be; the entries of the tables beside ``__init__``."""
+    """A check of one parameter; each estimator has a table of them beside its ``__init__``."""
 
     @abstractmethod
     def __call__(self, name: str, value: Any) -> None:
@@ -56,7 +56,7 @@ class Check(ABC):
 
 @dataclass(frozen=True)
 class Number(Check):
-    """A number of a kind, within bounds."""
+    """A number of some kind, within bounds."""
 
     kind: type
     low: float | None = None
@@ -69,13 +69,13 @@ class Number(Check):
 
 @dataclass(frozen=True)
 class Choice(Check):
-    """One of some words; ``otherwise`` continues the list of them in the error."""
+    """One of some strings; ``alternative`` continues their list in the error."""
 
     choices: Iterable[str]
-    otherwise: str = ""
+    alternative: str = ""
 
     def __call__(self, name: str, value: Any) -> None:
-        check_choice(name, value, self.choices, self.otherwise)
+        check_choice(name, value, self.choices, self.alternative)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Flag(Check):
 
 @dataclass(frozen=True)
 class Optional(Check):
-    """None, or what another check allows."""
+    """None, or a value that another check allows."""
 
     check: Check
 
@@ -100,20 +100,20 @@ class Optional(Check):
 
 @dataclass(frozen=True)
 class ChoiceOr(Check):
-    """One of some words, or what another check allows: that decides unless the value is a string or of no such kind."""
+    """One of some strings, or a value of some kind that another check allows."""
 
     choice: Choice
     kind: type
     check: Check
 
     def __call__(self, name: str, value: Any) -> None:
-        word = isinstance(value, str) or not isinstance(value, self.kind)
-        (self.choice if word else self.check)(name, value)
+        is_other = isinstance(value, self.kind) and not isinstance(value, str)
+        (self.check if is_other else self.choice)(name, value)
 
 
 @dataclass(frozen=True)
 class Anything(Check):
-    """What is checked elsewhere, with the table at hand."""
+    """Any value: it is checked later, together with the table."""
 
     def __call__(self, name: str, value: Any) -> None:
         """Allow the value."""
@@ -121,7 +121,7 @@ class Anything(Check):
 
 @dataclass(frozen=True)
 class Verbosity(Check):
-    """A level of messages: a number from 0, or a truth value."""
+    """A level of messages: an integer from 0, or a boolean."""
 
     def __call__(self, name: str, value: Any) -> None:
         check_number(name, int(value) if isinstance(value, bool) else value, numbers.Integral, low=0)
@@ -129,7 +129,7 @@ class Verbosity(Check):
 
 @dataclass(frozen=True)
 class Jobs(Check):
-    """A number of threads as in joblib: any whole number but 0, or None."""
+    """A number of threads as in joblib: any integer except 0, or None."""
 
     def __call__(self, name: str, value: Any) -> None:
         if value is not None:
@@ -139,7 +139,7 @@ class Jobs(Check):
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Turn any usual ``random_state`` into one generator."""
+    """Return a numpy Generator for any ``random_state`` that scikit-learn accepts."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -155,7 +155,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def warn(message: str) -> None:
-    """Warn, pointing at the line of the user that called into this package."""
+    """Warn with the location of the user's line that called this package."""
     package = __name__.split(".")[0]
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:

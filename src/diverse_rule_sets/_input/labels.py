@@ -1,4 +1,4 @@
-"""The door for labels: any usual vector of labels becomes sorted classes and a code per record."""
+"""Validation of labels: a vector of labels becomes sorted classes and a code for each record."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from diverse_rule_sets._input.tables import n_missing, plain
 def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted distinct labels, and the position of each record's label among them.
 
-    Strings, integers, booleans, categoricals and pandas' own types are all taken; missing labels, numbers that are no
-    classes, and a length other than that of X are refused.
+    Labels may be strings, integers, booleans, categoricals or of pandas' own types. Raises ValueError if labels are
+    missing, if they are continuous numbers, or if there are not as many as records in X.
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
@@ -35,14 +35,14 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.dtype == object:
-        labels = _of_one_kind(labels)
+        labels = _as_one_type(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1).astype(np.int64)
 
 
-def _of_one_kind(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return objects as an array of their own type; strings stay objects. Mixed kinds are refused."""
+def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as an array of their type; strings stay objects. Raises ValueError if types are mixed."""
     kinds = {_kind(label) for label in labels}
     if kinds == {"string"}:
         return labels
@@ -63,16 +63,16 @@ def _kind(label: Any) -> str:
 
 
 def _as_array(y: Any) -> Any:
-    """Take pandas categoricals and strings by value; leave the rest to numpy."""
+    """Return the values of data frame columns and of lists with strings as an array; anything else unchanged."""
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
-        return np.array(y, dtype=object)  # numpy would turn the numbers beside a string into strings
+        return np.array(y, dtype=object)  # numpy would convert numbers to strings if one label is a string
     return y
 
 
 def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
-    """Return the position of each record's label among given classes; unknown labels are refused by name."""
+    """Return the position of each record's label among given classes; raises ValueError for unknown labels."""
     labels = np.asarray(_as_array(y), dtype=object).reshape(-1)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")

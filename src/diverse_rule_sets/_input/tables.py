@@ -1,7 +1,7 @@
-"""The door for tables: numpy arrays, nested lists, pandas, polars and Arrow become columns of a few kinds.
+"""Validation of tables: numpy arrays, nested lists, pandas, polars and Arrow tables become columns of a few types.
 
-A :class:`Table` names its columns and hands them out one at a time as a :class:`Column`; it copies nothing
-until a column is asked for. The columns of an array are called ``x0``, ``x1``, ... as scikit-learn does.
+A :class:`Table` has named columns and returns one at a time as a :class:`Column`; a column is converted when it is
+read. The columns of an array are named ``x0``, ``x1``, ... as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Column:
     Parameters
     ----------
     name : the column's name
-    kind : ``"number"`` (values are float64, NaN is missing), ``"date"`` or ``"date (UTC)"`` (datetime64[us], NaT is
-        missing), ``"boolean"``, ``"text"`` or ``"category"`` (values are positions in ``categories``, -1 is
-        missing), or ``"empty"`` (nothing but missing values)
-    values : one entry per record
+    kind : the column type: ``"number"`` (values are float64, NaN is missing), ``"date"`` or ``"date (UTC)"``
+        (datetime64[us], NaT is missing), ``"boolean"``, ``"text"`` or ``"category"`` (values are positions in
+        ``categories``, -1 is missing), or ``"empty"`` (all values are missing)
+    values : array (n_records,)
     categories : the distinct values, in order
-    rounded : some whole numbers may have been too large for float64
+    rounded : whether some integers may have been too large for float64
     """
 
     name: Hashable
@@ -45,12 +45,12 @@ class Column:
 
     @cached_property
     def positions(self) -> dict[Any, int]:
-        """Where each category stands among the categories."""
+        """The position of each category."""
         return {value: k for k, value in enumerate(self.categories)}
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Tell which records have no value here."""
+        """Flags of the records without a value in this column."""
         if self.kind == NUMBER:
             return np.isnan(self.values)
         if self.kind in (DATE, INSTANT):
@@ -59,22 +59,22 @@ class Column:
 
 
 class Table:
-    """Any supported table behind one door; see :func:`as_table`."""
+    """The columns of any supported table; see :func:`as_table`."""
 
     def __init__(self, names: Sequence[Hashable], n_records: int, series: Any, named: bool) -> None:
         self.names = list(names)
         self.n_records = n_records
-        self.named = named  # False for arrays, whose names are made up
-        self._series = series  # position -> something that _column understands
+        self.named = named  # False for arrays, whose columns are named x0, x1, ...
+        self._series = series  # function: position -> array or narwhals series, for _column
         self._position = {name: j for j, name in enumerate(self.names)}
-        self._records: NDArray[np.int64] | None = None  # which of the records; None: all
-        self._decoded: dict[Hashable, Column] | None = None  # columns decoded before; None: they are not kept
+        self._records: NDArray[np.int64] | None = None  # numbers of the records; None: all
+        self._decoded: dict[Hashable, Column] | None = None  # cache of columns; None: no cache
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self._position
 
     def column(self, name: Hashable) -> Column:
-        """Return one column; an error names it if it is not there or holds what no condition can speak of."""
+        """Return one column; raises an error that names it if it does not exist or holds values of an unknown type."""
         if name not in self._position:
             known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
             hint = "" if self.named else " (X is an array, whose columns have no names of their own)"
@@ -88,27 +88,27 @@ class Table:
             self._decoded[name] = column
         return column
 
-    def cached(self) -> Table:
-        """Return the same table, which keeps every column that was decoded, for callers that need one several times."""
+    def with_cache(self) -> Table:
+        """Return the same table with a cache of columns, for callers that read a column several times."""
         table = Table(self.names, self.n_records, self._series, self.named)
         table._records, table._decoded = self._records, {}
         return table
 
-    def taken(self, records: NDArray[np.int64]) -> Table:
-        """Return a table of some of the records."""
+    def take(self, records: NDArray[np.int64]) -> Table:
+        """Return a table of the records with the given numbers."""
         table = Table(self.names, len(records), self._series, self.named)
         table._records = records if self._records is None else self._records[records]
         return table
 
-    def renamed(self, names: Sequence[Hashable]) -> Table:
-        """Return the same columns under other names, by position."""
+    def rename(self, names: Sequence[Hashable]) -> Table:
+        """Return the same columns with other names, by position."""
         table = Table(names, self.n_records, self._series, named=True)
         table._records = self._records
         return table
 
 
 def as_table(X: Any) -> Table:
-    """Take a two-dimensional array or list, or a pandas, polars or Arrow table."""
+    """Return a two-dimensional array or list, or a pandas, polars or Arrow table, as a :class:`Table`."""
     if isinstance(X, Table):
         return X
     if not isinstance(X, np.ndarray | list | tuple):
@@ -120,7 +120,7 @@ def as_table(X: Any) -> Table:
 
 
 def _frame(X: Any) -> Any:
-    """Wrap a data frame with narwhals; None if X is not one."""
+    """Return X as a narwhals data frame; None if X is not a data frame."""
     import narwhals as nw
 
     try:
@@ -139,7 +139,7 @@ def _frame(X: Any) -> Any:
 
 
 def _array(X: Any) -> NDArray[Any]:
-    """Check a plain two-dimensional array, without changing its values."""
+    """Return X as a two-dimensional numpy array with unchanged values."""
     from sklearn.utils.validation import check_array
 
     inner = f" of {type(X[0]).__name__}" if isinstance(X, list | tuple) and X else ""
@@ -149,12 +149,12 @@ def _array(X: Any) -> NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
-        X = np.array(X, dtype=object)  # numpy would turn the numbers beside a string into strings
+        X = np.array(X, dtype=object)  # numpy would convert numbers to strings if one value is a string
     return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
 def _column(name: Hashable, series: Any) -> Column:
-    """Give one column of any origin its kind."""
+    """Return a numpy array or narwhals series as a column of its type."""
     if isinstance(series, np.ndarray):
         return _column_of_array(name, series)
     import narwhals as nw
@@ -162,28 +162,28 @@ def _column(name: Hashable, series: Any) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
         floats = _floats(series)
-        return Column(name, NUMBER, floats, rounded=dtype.is_integer() and _beyond_exact(floats))
+        return Column(name, NUMBER, floats, rounded=dtype.is_integer() and _has_rounded_integers(floats))
     if dtype == nw.Boolean:
         if series.null_count() == 0:
             values = series.to_numpy().astype(np.int32)
         else:
             values = np.array([-1 if _is_missing(v) else int(v) for v in series.to_list()], np.int32)
-        return Column(name, BOOLEAN, values, (False, True)) if (values >= 0).any() else _empty(name, len(series))
+        return Column(name, BOOLEAN, values, (False, True)) if (values >= 0).any() else _empty_column(name, len(series))
     if dtype == nw.Datetime or dtype == nw.Date:
         return _column_of_dates(name, series, dtype)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _column_of_categories(name, series, dtype)
     if dtype == nw.Unknown and series.null_count() == len(series):
-        return _empty(name, len(series))
+        return _empty_column(name, len(series))
     if dtype in (nw.Object, nw.Unknown):
         native = series.to_native()
-        if _is_pandas_categorical(native):  # narwhals knows categories of strings only
+        if _is_pandas_categorical(native):  # narwhals supports categories of strings only
             return _column_of_categories(name, series, nw.Categorical)
         if str(getattr(native, "dtype", "object")) == "object" or dtype == nw.Object:
             return _column_of_objects(name, series.to_list())
         if str(native.dtype).startswith("Sparse"):
             return _column_of_array(name, native.to_numpy())
-        if getattr(native.dtype, "tz", None) is not None:  # narwhals does not know every time zone
+        if getattr(native.dtype, "tz", None) is not None:  # narwhals does not support every time zone
             moments = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
             return Column(name, INSTANT, moments.astype("datetime64[us]"))
         dtype = native.dtype
@@ -207,16 +207,16 @@ def _floats(series: Any) -> NDArray[np.float64]:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _beyond_exact(floats: NDArray[np.float64]) -> bool:
-    """Tell whether some whole number may have been rounded to float64: 2**53 + 1, for one, becomes 2**53."""
+def _has_rounded_integers(floats: NDArray[np.float64]) -> bool:
+    """Return whether some integer may have been rounded to float64; for example 2**53 + 1 becomes 2**53."""
     return bool(np.abs(floats).max(initial=0.0, where=~np.isnan(floats)) >= 2.0**53)
 
 
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
-    """Give a column of a numpy array its kind."""
+    """Return a column of a numpy array."""
     if values.dtype.kind in "fiu":
-        floats = np.ascontiguousarray(values, dtype=np.float64)  # a strided column is read slowly
-        return Column(name, NUMBER, floats, rounded=values.dtype.kind in "iu" and _beyond_exact(floats))
+        floats = np.ascontiguousarray(values, dtype=np.float64)  # reading a strided column is slow
+        return Column(name, NUMBER, floats, rounded=values.dtype.kind in "iu" and _has_rounded_integers(floats))
     if values.dtype.kind == "b":
         return Column(name, BOOLEAN, values.astype(np.int32), (False, True))
     if values.dtype.kind == "M":
@@ -229,7 +229,7 @@ def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column:
 
 
 def _column_of_dates(name: Hashable, series: Any, dtype: Any) -> Column:
-    """Dates and times at microseconds; those with a time zone at UTC."""
+    """Return a column of dates and times in microseconds; those with a time zone are converted to UTC."""
     import narwhals as nw
 
     zone = getattr(dtype, "time_zone", None)
@@ -242,7 +242,7 @@ def _column_of_dates(name: Hashable, series: Any, dtype: Any) -> Column:
 
 
 def _column_of_categories(name: Hashable, series: Any, dtype: Any) -> Column:
-    """Strings and categoricals, by position among their distinct values."""
+    """Return a column of strings or categoricals, as positions among the distinct values."""
     native = series.to_native()
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(native, pandas.Series):
@@ -266,40 +266,42 @@ def _is_pandas_categorical(native: Any) -> bool:
 
 
 def _column_of_objects(name: Hashable, values: list[Any]) -> Column:
-    """Give a column of Python objects the narrowest kind that holds them all."""
+    """Return a column of Python objects, with the most specific type that fits all of them."""
     missing = [_is_missing(v) for v in values]
-    types = {type(v) for v, gone in zip(values, missing, strict=True) if not gone}
+    types = {type(v) for v, absent in zip(values, missing, strict=True) if not absent}
     if not types:
-        return _empty(name, len(values))
+        return _empty_column(name, len(values))
     if all(issubclass(t, bool | np.bool_) for t in types):
-        codes = np.array([-1 if gone else int(v) for v, gone in zip(values, missing, strict=True)], np.int32)
+        codes = np.array([-1 if absent else int(v) for v, absent in zip(values, missing, strict=True)], np.int32)
         return Column(name, BOOLEAN, codes, (False, True))
     if all(_is_real(t) for t in types):
         return _column_of_real_objects(name, values, missing)
     if all(issubclass(t, datetime.date | np.datetime64) for t in types):
         return _column_of_date_objects(name, values, missing)
-    for v, gone in zip(values, missing, strict=True):
-        if not gone and not isinstance(v, str | bytes | numbers.Real | datetime.date | np.datetime64 | np.bool_):
+    for v, absent in zip(values, missing, strict=True):
+        if not absent and not isinstance(v, str | bytes | numbers.Real | datetime.date | np.datetime64 | np.bool_):
             raise TypeError(
                 f"column {name!r} holds a {type(v).__name__}, {v!r:.80}: argument must be a string or a number, "
                 "a boolean, a date or missing"
             )
     position: dict[Any, int] = {}
     codes = np.array(
-        [-1 if gone else position.setdefault(v, len(position)) for v, gone in zip(values, missing, strict=True)],
+        [-1 if absent else position.setdefault(v, len(position)) for v, absent in zip(values, missing, strict=True)],
         np.int32,
     )
     return _categorical(name, list(position), codes, ordered=False)
 
 
 def _column_of_real_objects(name: Hashable, values: list[Any], missing: list[bool]) -> Column:
-    """Numbers as Python objects."""
+    """Return a column of numbers that are Python objects."""
     try:
-        floats = np.array([np.nan if gone else float(v) for v, gone in zip(values, missing, strict=True)], np.float64)
+        floats = np.array(
+            [np.nan if absent else float(v) for v, absent in zip(values, missing, strict=True)], np.float64
+        )
     except OverflowError:
         raise ValueError(f"Input X contains a number too large for float64 in the column {name!r}") from None
     whole = any(isinstance(v, numbers.Integral) for v in values)
-    return Column(name, NUMBER, floats, rounded=whole and _beyond_exact(floats))
+    return Column(name, NUMBER, floats, rounded=whole and _has_rounded_integers(floats))
 
 
 def _is_real(t: type) -> bool:
@@ -307,25 +309,28 @@ def _is_real(t: type) -> bool:
 
 
 def _column_of_date_objects(name: Hashable, values: list[Any], missing: list[bool]) -> Column:
-    """Dates and times as Python objects; all with a time zone, or all without."""
-    zoned = {getattr(v, "tzinfo", None) is not None for v, gone in zip(values, missing, strict=True) if not gone}
+    """Return a column of dates that are Python objects; all with a time zone, or all without."""
+    zoned = {getattr(v, "tzinfo", None) is not None for v, absent in zip(values, missing, strict=True) if not absent}
     if len(zoned) > 1:
         raise TypeError(f"column {name!r} mixes dates with and without a time zone; convert them to one of the two")
-    dates = np.array([None if gone else _naive(v) for v, gone in zip(values, missing, strict=True)], "datetime64[us]")
+    dates = np.array(
+        [None if absent else _without_zone(v) for v, absent in zip(values, missing, strict=True)], "datetime64[us]"
+    )
     return Column(name, INSTANT if zoned.pop() else DATE, dates)
 
 
-def _naive(value: Any) -> Any:
+def _without_zone(value: Any) -> Any:
+    """Return a date without a time zone, converted to UTC if it has one."""
     if getattr(value, "tzinfo", None) is not None:
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
     return value
 
 
 def _categorical(name: Hashable, categories: list[Any], codes: NDArray[Any], ordered: bool) -> Column:
-    """Make a column of categories; unordered ones are sorted, so that the order of records does not matter."""
+    """Return a column of categories; unordered ones are sorted, so that the order of records does not matter."""
     codes = np.asarray(codes, np.int32)
     if not categories or not (codes >= 0).any():
-        return _empty(name, codes.size)
+        return _empty_column(name, codes.size)
     if not ordered:
         order = sorted(range(len(categories)), key=lambda k: _sort_key(categories[k]))
         rank = np.empty(len(categories) + 1, np.int32)
@@ -344,22 +349,22 @@ def _sort_key(value: Any) -> tuple[str, Any]:
     return type(value).__name__, value
 
 
-def _empty(name: Hashable, n_records: int) -> Column:
+def _empty_column(name: Hashable, n_records: int) -> Column:
     return Column(name, EMPTY, np.full(n_records, -1, np.int32))
 
 
 def plain(value: Any) -> Any:
-    """Turn a numpy scalar into the Python value it stands for."""
+    """Return a numpy scalar as a Python value; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a Python object stands for a missing value: None, NaN, NaT, pandas' NA."""
+    """Return whether a Python object is a missing value: None, NaN, NaT or pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, numbers.Number | np.datetime64) and bool(value != value)
 
 
 def n_missing(values: Iterable[Any]) -> int:
-    """Count the missing among Python objects."""
+    """Count the missing values among Python objects."""
     return sum(_is_missing(v) for v in values)

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is there and neither a plain file nor a folder: a pipe, a device."""
+    """Return whether a path exists and is neither a file nor a folder, such as a pipe or a device."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 @contextmanager
 def whole_file(output: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a path to write to; when all went well, what was written takes the place of the output at once.
+    """Yield a temporary path to write to; after the `with` block the temporary file replaces the output.
 
-    The old file, if there is one, stays as it is until then, and for ever if anything goes wrong; a new one gets its
-    rights. A link stays a link. What is no plain file, such as a pipe, is written to directly.
+    If an error occurs in the block, the output is unchanged. The new file has the permissions of the old one, if there
+    is one. A link remains a link. An output such as a pipe or a device is written directly.
     """
     if is_special(output):
         yield Path(output)
@@ -30,14 +30,14 @@ def whole_file(output: str | os.PathLike[str]) -> Iterator[Path]:
     os.close(handle)
     try:
         yield Path(name)
-        _settle(Path(name), target)
+        _replace_file(Path(name), target)
     finally:
         Path(name).unlink(missing_ok=True)
 
 
-def _settle(written: Path, target: Path) -> None:
-    """Put a finished file in its place, with the rights that a new file, or the old one, has."""
-    with written.open("rb+") as file:
+def _replace_file(source: Path, target: Path) -> None:
+    """Replace the target by the source; the permissions are those of the target, or of a new file."""
+    with source.open("rb+") as file:
         os.fsync(file.fileno())
     if target.exists():
         mode = stat.S_IMODE(target.stat().st_mode)
@@ -45,5 +45,5 @@ def _settle(written: Path, target: Path) -> None:
         mask = os.umask(0)
         os.umask(mask)
         mode = 0o666 & ~mask
-    written.chmod(mode)
-    os.replace(written, target)
+    source.chmod(mode)
+    os.replace(source, target)

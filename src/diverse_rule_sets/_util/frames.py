@@ -1,4 +1,4 @@
-"""Data frames for results: of the library that the user works with."""
+"""Data frames for results, of the library of the input."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 
 def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
-    """Return a frame of the library of X; pandas or else polars where X is an array.
+    """Return a data frame of the library of X; if X is an array, of pandas or else polars.
 
     Parameters
     ----------
-    X : what the user gave; a pandas frame also lends its index where it has as many rows
+    X : the input of the user; the index of a pandas frame is used if it has the same number of rows
     columns : the values of each column
-    kinds : pandas types of columns that may lack values, such as ``rule="Int64"``
+    kinds : pandas types of columns that may have missing values, such as ``rule="Int64"``
     """
     module = _frame_library(X)
     if module.__name__ == "polars":
         overrides = dict.fromkeys(kinds, module.Int64)
-        if "fired" in columns:
-            overrides["fired"] = module.List(module.Int64)
+        if "covering" in columns:
+            overrides["covering"] = module.List(module.Int64)
         return module.DataFrame(columns, schema_overrides=overrides)
     if module.__name__ == "pyarrow":
         return module.table(columns)
@@ -29,7 +29,7 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
 
 
 def _frame_library(X: Any) -> Any:
-    """Return the module that makes frames like X."""
+    """Return the library for data frames like X."""
     import narwhals as nw
 
     if isinstance(nw.from_native(X, pass_through=True), nw.DataFrame):

@@ -1,4 +1,4 @@
-"""How far a fit is: a typed event, and the listener behind ``verbose``."""
+"""The progress of a fit: the event that listeners get, and the listener for ``verbose``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """One message of a fit about how far it is; what ``fit(..., on_progress=...)`` calls a function with.
+    """One message about the progress of a fit; the argument of the function in ``fit(..., on_progress=...)``.
 
     Parameters
     ----------
-    stage : what is being done, such as ``"first pass"`` or ``"mining"``; ``"done"`` in the last message
-    n_rules : rules so far; None where the stage has none yet
-    coverage : share of the records that those rules cover; None where the stage has no rules yet
-    detail : more in words, for stages without rules
+    stage : the current step, such as ``"first pass"`` or ``"mining"``; ``"done"`` in the last message
+    n_rules : number of rules so far; None if the stage has no rules yet
+    coverage : share of the records that these rules cover; None if the stage has no rules yet
+    detail : further text, for stages without rules
     """
 
     stage: str
@@ -46,10 +46,10 @@ OnProgress = Callable[[Progress], None]
 
 
 class ProgressPrinter:
-    """Write the progress of a fit to the error stream: what ``verbose`` does.
+    """Writes the progress of a fit to standard error, for the parameter ``verbose``.
 
-    Level 1 keeps one line up to date on a terminal, and elsewhere writes one at most every second. Level 2 writes a
-    line for every message.
+    Level 1 updates one line on a terminal, and otherwise writes at most one line per second. Level 2 writes a line for
+    every message.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ProgressPrinter:
         self._open_line = False
 
     def __call__(self, progress: Progress) -> None:
-        """Write a message, unless the last one was a moment ago."""
+        """Write a message, unless the previous one is too recent."""
         now = time.monotonic()
         line = f"{progress}, {now - self._start:.1f} s"
         if progress.stage == DONE:
@@ -82,12 +82,12 @@ class ProgressPrinter:
 
 def listeners(verbose: int, on_progress: OnProgress | None) -> OnProgress | None:
     """Return one function that calls all listeners; None if there are none."""
-    every = [listener for listener in (ProgressPrinter(verbose) if verbose else None, on_progress) if listener]
-    if len(every) < 2:
-        return every[0] if every else None
+    functions = [listener for listener in (ProgressPrinter(verbose) if verbose else None, on_progress) if listener]
+    if len(functions) < 2:
+        return functions[0] if functions else None
 
     def call_all(progress: Progress) -> None:
-        for listener in every:
+        for listener in functions:
             listener(progress)
 
     return call_all

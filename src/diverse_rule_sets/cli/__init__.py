@@ -1,6 +1,6 @@
 """The command `drs`: learn, show, predict, evaluate, explain, report and export rules from a terminal.
 
-All reading and writing of files is here; the work is done by the public names of the package.
+This folder reads and writes the files, and calls the public functions of the package.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, and return its exit code.
+    """Run the command line and return its exit code.
 
     Parameters
     ----------
-    arguments : the words after `drs`; by default those that the process was given
+    arguments : the arguments after `drs`; by default those of the process
 
     Returns
     -------
-    int : 0 all is well; 1 a table, a model or a file is not as it should be; 2 the command was not understood;
-        130 interrupted; 141 the reader of a pipe went away
+    int : 0 success; 1 an error in a table, a model or a file; 2 an error in the arguments; 130 interrupted;
+        141 the reader of a pipe has closed it
 
     Examples
     --------
@@ -31,17 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drs ...
     0
     """
-    if not all(map(_is_there, ("typer", "rich", "polars"))):
+    if not all(map(_is_installed, ("typer", "rich", "polars"))):
         sys.stderr.write("drs: error: the command line needs an extra: pip install 'diverse-rule-sets[cli]'\n")
         return 1
     from diverse_rule_sets.cli._app import app
-    from diverse_rule_sets.cli._boundary import guarded
+    from diverse_rule_sets.cli._errors import run_safely
 
-    return guarded(app, sys.argv[1:] if arguments is None else list(arguments))
+    return run_safely(app, sys.argv[1:] if arguments is None else list(arguments))
 
 
-def _is_there(name: str) -> bool:
-    """Tell whether a package is installed, without the time that its import takes."""
+def _is_installed(name: str) -> bool:
+    """Return whether a package is installed, without importing it, which takes time."""
     try:
         return find_spec(name) is not None
     except ImportError:

@@ -1,4 +1,4 @@
-"""What ``python -m diverse_rule_sets.cli`` runs."""
+"""The program that ``python -m diverse_rule_sets.cli`` runs."""
 
 import sys
 

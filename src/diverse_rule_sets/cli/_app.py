@@ -1,6 +1,6 @@
-"""The commands: what they take, in which order the rooms beside this one do the work, and help by example.
+"""The commands: their arguments and options, their help, and the order of their steps.
 
-Whatever takes long to import is imported where a command runs, so that help comes at once.
+Modules that take long to import are imported inside the commands, so that help is printed at once.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from diverse_rule_sets import __version__
-from diverse_rule_sets.cli._boundary import UsageError, complain, naming_options
+from diverse_rule_sets.cli._errors import UsageError, option_errors, print_message
 from diverse_rule_sets.cli._options import (
     PAPER_PARAMETERS,
     PARAMETERS,
+    REPORT_OPTIONS,
     ROW,
-    SHOWN,
     TEST_SIZE,
-    names_in_database,
-    taking,
+    read_database_names,
+    with_options,
 )
 from diverse_rule_sets.cli._reading_options import KIND, READING
 
@@ -33,22 +33,23 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that fit wrote; - for a pipe.")]
-TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Arrow; - for a pipe.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, written by drs fit; - for a pipe.")]
+TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file; - for a pipe.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the labels.")]
 DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for a pipe.", show_default=False)
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write; - for a pipe.", show_default=False),
 ]
 
 
 def _examples(*lines: str) -> str:
-    """Return example lines for the end of a help page, each on a line of its own."""
+    """Return the examples at the end of a help text, one per line."""
     return "\n\n".join(["[bold]Examples[/bold]", *("  " + line.replace("[", r"\[") for line in lines)])
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(given: bool) -> None:
+    if given:
         sys.stdout.write(f"drs {__version__}\n")
         raise typer.Exit
 
@@ -58,7 +59,7 @@ def _show_version(wanted: bool) -> None:
     epilog=_examples(
         "drs fit people.csv --target income -o model.json",
         "drs show model.json",
-        "drs predict model.json new.csv -o answers.csv",
+        "drs predict model.json new.csv -o labels.csv",
     ),
 )
 def overview(
@@ -68,7 +69,7 @@ def overview(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
 ) -> None:
-    """Rules that one can read: learn a small set of if-then rules from a table, look at them, use them."""
+    """Learn a small set of readable if-then rules from a table, inspect them, and use them."""
     if context.invoked_subcommand is None:
         sys.stdout.write(context.get_help())
 
@@ -83,101 +84,102 @@ def overview(
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
 )
-@taking(measuring=(TEST_SIZE,), reading=(*READING, KIND), parameters=(*PARAMETERS, *PAPER_PARAMETERS))
+@with_options(splitting=(TEST_SIZE,), reading=(*READING, KIND), parameters=(*PARAMETERS, *PAPER_PARAMETERS))
 def fit(
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
     parameters: dict[str, Any],
-    measuring: dict[str, Any],
+    splitting: dict[str, Any],
     output: Output = None,
     drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="COL", help="Leave a column out, such as an id (repeat).")
+        list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column, such as an id (repeat).")
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
     as_in_paper: Annotated[
-        bool, typer.Option("--as-in-paper", help="The method of the KDD 2020 paper, with its settings.")
+        bool, typer.Option("--as-in-paper", help="Use the method and the defaults of the KDD 2020 paper.")
     ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Plain text, without colours and bars.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Print plain text, without colours and bars.")] = False,
     verbose: Annotated[
         int,
-        typer.Option("--verbose", "-v", count=True, help="Say how far it is, on the error stream.", show_default=False),
+        typer.Option("--verbose", "-v", count=True, help="Print the progress to standard error.", show_default=False),
     ] = 0,
 ) -> None:
     """Learn rules from a table, print them, and write them to a model file.
 
-    A quarter of the records is held out first, and rules learnt from the others are measured on it.
+    The rules that are printed and written are learnt from all records.
 
-    The rules that are printed and written are then learnt from all records.
+    To measure them, a quarter of the records is held out, and rules learnt from the others are tested on it.
     """
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
-    from diverse_rule_sets.cli._fitting import check_parameters, held_out, learnt, records_of
+    from diverse_rule_sets.cli._fitting import check_parameters, fit_rules, make_records, split_records
+    from diverse_rule_sets.cli._messages import print_held_out
     from diverse_rule_sets.cli._reading import load
-    from diverse_rule_sets.cli._screen import show_rules
-    from diverse_rule_sets.cli._tell import tell_held_out
+    from diverse_rule_sets.cli._terminal import show_rules
 
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
-    test_size = measuring.get(TEST_SIZE.name, TEST_SIZE.default)
-    records = records_of(load(table, reading), target, drop or [], drop_unlabelled)
-    parts = held_out(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
-    tried = None
+    test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
+    records = make_records(load(table, reading), target, drop or [], drop_unlabelled)
+    parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
+    measured = None
     if parts is not None:
-        inside, outside = (records.taken(rows) for rows in parts)
-        with warnings.catch_warnings(action="ignore"):  # said again when all records are looked at
-            tried = learnt(inside, parameters, as_in_paper, verbose, "learning from a part")
+        train, test = (records.select(rows) for rows in parts)
+        with warnings.catch_warnings(action="ignore"):  # the fit on all records gives the same warnings
+            measured = fit_rules(train, parameters, as_in_paper, verbose, "learning from the training part")
     elif test_size:
-        complain("too few records to hold some of each class out: nothing is measured", "warning")
-    rule_set = learnt(records, parameters, as_in_paper, verbose, "learning from all")
-    if output is not None:  # first of all: whoever reads the page may go away
+        print_message("too few records to hold out some of each class: the rules are not measured", "warning")
+    rule_set = fit_rules(records, parameters, as_in_paper, verbose, "learning from all records")
+    if output is not None:  # before printing: the reader of the standard output may close it
         write_text(rule_set.to_json(), output)
     stream = sys.stderr if output == STANDARD else sys.stdout
     show_rules(rule_set, plain, stream)
-    if tried is not None:
-        tell_held_out(tried, outside, len(inside.y), stream)
+    if measured is not None:
+        print_held_out(measured, test, len(train.y), stream)
 
 
 @app.command(epilog=_examples("drs show model.json", "drs show model.json --plain > rules.txt"))
 def show(
     model: Model,
-    plain: Annotated[bool, typer.Option("--plain", help="Plain text, without colours and bars.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Print plain text, without colours and bars.")] = False,
 ) -> None:
-    """Print the rules of a model as a page to read."""
+    """Print the rules of a model."""
     from diverse_rule_sets.cli._files import read_model
-    from diverse_rule_sets.cli._screen import show_rules
+    from diverse_rule_sets.cli._terminal import show_rules
 
     show_rules(read_model(model), plain)
 
 
 @app.command(
     epilog=_examples(
-        "drs predict model.json new.csv -o answers.csv",
-        "drs predict model.json new.parquet --proba --keep id -o answers.parquet",
+        "drs predict model.json new.csv -o labels.csv",
+        "drs predict model.json new.parquet --proba --keep id -o labels.parquet",
         "cat new.csv | drs predict model.json - --keep all | head",
     )
 )
-@taking(reading=READING)
+@with_options(reading=READING)
 def predict(
     model: Model,
     table: TableFile,
     reading: dict[str, Any],
     output: Output = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Also the probability of each class.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of each class.")] = False,
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", metavar="COL", help="Carry a column over (repeat); all for all.")
+        list[str] | None,
+        typer.Option("--keep", metavar="COL", help="Also write a column of the table (repeat); all for all."),
     ] = None,
-    prefix: Annotated[str, typer.Option(metavar="TEXT", help="Put before the names of new columns.")] = "",
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="Start of the names of the new columns.")] = "",
 ) -> None:
-    """Predict: write each record's label and the number of the rule that spoke.
+    """Predict the label of each record, and write it with the number of the deciding rule.
 
-    The number is that of the printed page; it is empty where no rule and no backup spoke.
+    Rules are numbered as drs show prints them. The number is empty if no rule and no fallback rule decides.
 
-    Columns are read as the kinds that they had in training.
+    Columns are read with the types that they had in training.
     """
-    from diverse_rule_sets.cli._answers import check_writer, has_types, load_for, predictions, write_frame
-    from diverse_rule_sets.cli._files import check_output, not_twice, read_model
+    from diverse_rule_sets.cli._files import check_inputs, check_output, read_model
+    from diverse_rule_sets.cli._predicting import check_writer, has_types, load_for, predictions, write_frame
 
-    not_twice(model, table)
+    check_inputs(model, table)
     check_writer(output)
     check_output(output, model, table)
     rule_set = read_model(model)
@@ -191,29 +193,29 @@ def predict(
         "drs evaluate model.json test.csv -t income --json | jq .accuracy",
     )
 )
-@taking(reading=READING)
+@with_options(reading=READING)
 def evaluate(
     model: Model,
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
     drop_unlabelled: DropUnlabelled = False,
-    as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON, for other programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
-    """Measure a model on records with known labels: accuracy, confusions, and every rule."""
-    from diverse_rule_sets.cli._answers import evaluation, labelled, labels_for, load_for, records_for
-    from diverse_rule_sets.cli._files import not_twice, read_model, write_text
-    from diverse_rule_sets.cli._tell import tell_evaluation
+    """Measure a model on records with known labels: accuracy, confusion matrix, and figures of each rule."""
+    from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
+    from diverse_rule_sets.cli._messages import print_evaluation
+    from diverse_rule_sets.cli._predicting import evaluation, filter_labelled, labels_for, load_for, records_for
 
-    not_twice(model, table)
+    check_inputs(model, table)
     rule_set = read_model(model)
-    loaded = labelled(load_for(rule_set, table, reading, [target]), target, drop_unlabelled)
+    loaded = filter_labelled(load_for(rule_set, table, reading, [target]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
     facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
     if as_json:
         write_text(json.dumps(facts, indent=2), None)
     else:
-        tell_evaluation(facts)
+        print_evaluation(facts)
 
 
 @app.command(
@@ -223,27 +225,27 @@ def evaluate(
         "drs explain model.json new.csv | less",
     )
 )
-@taking(chosen=(ROW,), reading=READING)
+@with_options(selection=(ROW,), reading=READING)
 def explain(
     model: Model,
     table: TableFile,
     reading: dict[str, Any],
-    chosen: dict[str, Any],
+    selection: dict[str, Any],
     label: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="What would give this label; by default the three nearest.")
+        str | None, typer.Option(metavar="LABEL", help="Explain this other label; by default the three nearest.")
     ] = None,
 ) -> None:
-    """Say in words why each record gets its label, and what would have had to differ for another one."""
-    from diverse_rule_sets.cli._answers import explanations, label_for, load_for, records_for
-    from diverse_rule_sets.cli._files import not_twice, read_model
-    from diverse_rule_sets.cli._screen import show_reason
+    """Explain the label of each record, and which changes of its values would give another label."""
+    from diverse_rule_sets.cli._files import check_inputs, read_model
+    from diverse_rule_sets.cli._predicting import explanations, label_for, load_for, records_for
+    from diverse_rule_sets.cli._terminal import show_reason
 
-    not_twice(model, table)
+    check_inputs(model, table)
     rule_set = read_model(model)
     other = None if label is None else label_for(rule_set, label)
     X = records_for(rule_set, load_for(rule_set, table, reading))
-    for head, reason in explanations(rule_set, X, chosen.get(ROW.name, range(1, X.height + 1)), other):
-        show_reason(head, reason)
+    for heading, reason in explanations(rule_set, X, selection.get(ROW.name, range(1, X.height + 1)), other):
+        show_reason(heading, reason)
 
 
 @app.command(
@@ -252,34 +254,36 @@ def explain(
         "drs report model.json test.csv --target income --n-samples 0 --title 'Who earns more'",
     )
 )
-@taking(shown=SHOWN, reading=READING)
+@with_options(options=REPORT_OPTIONS, reading=READING)
 def report(
     model: Model,
     table: TableFile,
     target: Target,
     reading: dict[str, Any],
-    shown: dict[str, Any],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
+    options: dict[str, Any],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")
+    ] = "report.html",
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading of the page.")] = None,
     drop_unlabelled: DropUnlabelled = False,
 ) -> None:
-    """Write one HTML page about a model on a table, to look at in a browser."""
-    from diverse_rule_sets.cli._answers import ALL, labelled, labels_for, load_for, records_for
-    from diverse_rule_sets.cli._files import check_output, not_twice, read_model, write_text
+    """Write an HTML page about a model and its figures on a table, to open in a browser."""
+    from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
+    from diverse_rule_sets.cli._predicting import ALL, filter_labelled, labels_for, load_for, records_for
     from diverse_rule_sets.report import html
 
-    not_twice(model, table)
+    check_inputs(model, table)
     check_output(output, model, table)
     rule_set = read_model(model)
-    loaded = labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
+    loaded = filter_labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
     X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
-    with naming_options(("title", *(option.name for option in SHOWN))):
-        page = html(rule_set, X, labels, title=title, **shown)
+    with option_errors(("title", *(option.name for option in REPORT_OPTIONS))):
+        page = html(rule_set, X, labels, title=title, **options)
     write_text(page, output)
 
 
-# What each form of export takes besides the rules.
+# The options of each export format.
 EXPORTS: dict[str, tuple[str, ...]] = {
     "sql": ("dialect", "table", "keep", "columns", "prefix"),
     "pmml": ("name",),
@@ -297,26 +301,29 @@ EXPORTS: dict[str, tuple[str, ...]] = {
 )
 def export(
     model: Model,
-    to: Annotated[str, typer.Option("--to", metavar="FORM", help=f"One of {', '.join(EXPORTS)}.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"One of {', '.join(EXPORTS)}.")],
     output: Output = None,
     dialect: Annotated[
-        str | None, typer.Option(metavar="NAME", help="SQL of which database, such as duckdb or postgres.")
+        str | None, typer.Option(metavar="NAME", help="SQL: the database, such as duckdb or postgres.")
     ] = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="SQL: the name of the table.")] = None,
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", metavar="COL", help="SQL: pass on a column (repeat); all by default.")
+        list[str] | None,
+        typer.Option("--keep", metavar="COL", help="SQL: also return a column (repeat); by default all."),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option("--columns", metavar="COL=NAME", help="SQL: a column's name in the database (repeat)."),
     ] = None,
-    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="SQL, Python: how the new columns begin.")] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="SQL, Python: start of the names of the new columns.")
+    ] = None,
     kind: Annotated[str | None, typer.Option(metavar="WORD", help="Python: function, pandas or polars.")] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Python: of the function; PMML: of the model.")
+        str | None, typer.Option(metavar="NAME", help="Python: name of the function; PMML: name of the model.")
     ] = None,
 ) -> None:
-    """Turn a model into a program for another place: SQL, PMML, Python or JSON."""
+    """Export a model as SQL, PMML, Python or JSON, to use it in other programs."""
     from diverse_rule_sets.cli._files import check_output, read_model, write_text
 
     if to not in EXPORTS:
@@ -330,13 +337,13 @@ def export(
         "name": name,
     }
     if columns:
-        options["columns"] = names_in_database(columns)
+        options["columns"] = read_database_names(columns)
     given = {option: value for option, value in options.items() if value not in (None, [])}
     for option in given:
         if option not in EXPORTS[to]:
-            raise UsageError(f"--{option} does not go with --to {to}")
+            raise UsageError(f"--{option} cannot be used with --to {to}")
     check_output(output, model)
     rule_set = read_model(model)
-    with naming_options(EXPORTS[to]):
+    with option_errors(EXPORTS[to]):
         text = getattr(rule_set, f"to_{to}")(**given)
     write_text(text, output)

@@ -1,4 +1,4 @@
-"""Files: models read, and outputs that are there whole or not at all."""
+"""Reading model files, and writing outputs completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pathlib import Path
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._util.files import is_special, whole_file
-from diverse_rule_sets.cli._boundary import InputError, UsageError
+from diverse_rule_sets.cli._errors import InputError, UsageError
 
 STANDARD = "-"
 
 
-def not_twice(*paths: str) -> None:
-    """Refuse to read two things from the one standard input."""
+def check_inputs(*paths: str) -> None:
+    """Raise an error if more than one input is the standard input."""
     if paths.count(STANDARD) > 1:
         raise UsageError("only one of the model and the table can be read from the standard input")
 
 
 def read_model(path: str) -> RuleSet:
     """Read a model file; `-` is the standard input."""
-    content = sys.stdin.buffer.read() if path == STANDARD else _bytes(path)
+    content = sys.stdin.buffer.read() if path == STANDARD else _read_bytes(path)
     try:
         return RuleSet.from_json(content)
     except (ValueError, TypeError) as error:
         raise InputError(f"{'the standard input' if path == STANDARD else path}: {error}") from error
 
 
-def _bytes(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a model file, got a folder")
     try:
@@ -42,31 +42,31 @@ def _bytes(path: str) -> bytes:
 
 
 def write_text(text: str, output: str | None) -> None:
-    """Write text to a file, or to the standard output for `-` or none."""
+    """Write text to a file, or to the standard output if the output is `-` or None."""
     if output is None or output == STANDARD:
-        write_out((text if text.endswith("\n") else text + "\n").encode("utf8"))
+        write_standard_output((text if text.endswith("\n") else text + "\n").encode("utf8"))
         return
     check_output(output)
-    with writing(output), whole_file(output) as path:
+    with write_errors(output), whole_file(output) as path:
         path.write_text(text, "utf8", newline="\n")
 
 
-def write_out(content: bytes) -> None:
-    """Write to the standard output as it is, whatever the terminal's encoding."""
-    with writing(STANDARD):
+def write_standard_output(content: bytes) -> None:
+    """Write bytes to the standard output unchanged, independent of the encoding of the terminal."""
+    with write_errors(STANDARD):
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
 
 
 @contextmanager
-def writing(output: str) -> Iterator[None]:
-    """Turn what goes wrong while an output is written into one line that names it."""
+def write_errors(output: str) -> Iterator[None]:
+    """Turn errors while an output is written into an error that names the output."""
     try:
         yield
     except OSError as error:
-        told = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None  # as polars says it
-        cause = OSError(int(told[1]), os.strerror(int(told[1]))) if told else error
+        found = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None  # an error of polars
+        cause = OSError(int(found[1]), os.strerror(int(found[1]))) if found else error
         if isinstance(cause, BrokenPipeError):
             raise cause from error
         name = "the standard output" if output == STANDARD else output
@@ -74,7 +74,7 @@ def writing(output: str) -> Iterator[None]:
 
 
 def check_output(output: str | None, *inputs: str) -> None:
-    """Refuse an output that cannot be written, or that is one of the files read, before any work is done."""
+    """Raise an error if an output cannot be written, or is one of the inputs, before any other work is done."""
     if output is None or output == STANDARD or is_special(output):
         return
     for path in inputs:
@@ -87,18 +87,18 @@ def check_output(output: str | None, *inputs: str) -> None:
         raise InputError(f"{output}: expected the name of a file to write, got a folder")
     if not target.parent.is_dir():
         raise InputError(f"{output}: there is no folder {target.parent}; make it first")
-    if not os.access(target.parent, os.W_OK):  # a file is written beside the old one, then put in its place
+    if not os.access(target.parent, os.W_OK):  # the new file is written next to the old one, then replaces it
         raise InputError(f"{output}: the folder {target.parent} cannot be written to")
 
 
 def _same_file(output: str, path: str) -> bool:
-    """Tell whether what is read is the output: by another name, through a link, or from the standard input."""
+    """Return whether an input is the output: also by another name, a link, or the standard input."""
     if not os.path.exists(output):
         return False
     if path != STANDARD:
         return os.path.exists(path) and os.path.samefile(output, path)
     try:
         number = sys.stdin.fileno()
-    except io.UnsupportedOperation:  # no file at all: a program runs the command on words of its own
+    except io.UnsupportedOperation:  # not a file: another program has replaced the standard input
         return False
     return os.path.samestat(os.stat(output), os.fstat(number))

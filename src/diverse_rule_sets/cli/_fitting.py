@@ -1,4 +1,4 @@
-"""What `drs fit` does: a table to records and labels, figures of held-out records, then rules from all of them."""
+"""The work of `drs fit`: records and labels of a table, held-out records, and the fit."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
-from diverse_rule_sets.cli._boundary import InputError, UsageError, complain, naming_options
-from diverse_rule_sets.cli._kinds import as_labels
-from diverse_rule_sets.cli._options import OF_LABELS
-from diverse_rule_sets.cli._progress import watched
-from diverse_rule_sets.cli._reading import Loaded
+from diverse_rule_sets.cli._column_types import as_labels
+from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors, print_message
+from diverse_rule_sets.cli._options import LABEL_PARAMETERS
+from diverse_rule_sets.cli._progress import show_progress
+from diverse_rule_sets.cli._reading import LoadedTable
 
-_FEW = 20  # records: with fewer, all different says nothing
+_MIN_RECORDS = 20  # with fewer records, different values do not show that a column is an id
 _MANY_CLASSES = 1000
 
 
@@ -31,22 +31,22 @@ class Records:
     X: pl.DataFrame
     y: pl.Series
 
-    def taken(self, rows: NDArray[np.int64]) -> Records:
-        """Return some of the records."""
+    def select(self, rows: NDArray[np.int64]) -> Records:
+        """Return the records at some positions."""
         return Records(self.X[rows], self.y[rows])
 
 
-def records_of(table: Loaded, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
-    """Part a table into records and labels, and say what looks wrong with them."""
+def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
+    """Return the records and labels of a table; warn about columns that look wrong."""
     for name in (target, *drop):
         table.column(name)
     if target in drop:
         raise UsageError(f"--drop names the target, {target!r}")
     names = [name for name in table.frame.columns if name != target and name not in drop]
     if not names:
-        raise InputError(f"{table.name}: besides the target {target!r} no column is left to make rules of")
+        raise InputError(f"{table.name}: no column is left for rules besides the target {target!r}")
     if table.frame.is_empty():
-        raise InputError(f"{table.name}: the table has no records, only the names of its columns")
+        raise InputError(f"{table.name}: the table has no records, only column names")
     X, y = pl.DataFrame([table.read(name) for name in names]), table.labels(target)
     if y.null_count():
         if not drop_unlabelled:
@@ -57,77 +57,78 @@ def records_of(table: Loaded, target: str, drop: Sequence[str], drop_unlabelled:
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
     _check_labels(y, table.name)
     for name in names:
-        comma = table.with_comma(name) if X[name].dtype == pl.String else None
-        if comma is None:
-            _warn_of_names(X[name])
+        example = table.find_decimal_comma(name) if X[name].dtype == pl.String else None
+        if example is None:
+            _warn_about_id(X[name])
         else:
-            told = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
-            complain(f"{told}, such as {comma!r}; to read them as numbers give --decimal ,", "warning")
+            problem = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
+            print_message(f"{problem}, such as {example!r}; to read them as numbers give --decimal ,", "warning")
     return Records(X, y)
 
 
 def _check_labels(y: pl.Series, name: str) -> None:
-    """Refuse a target that holds no classes."""
+    """Raise an error if the values of the target are not classes."""
     n_classes = y.n_unique()
     if n_classes < 2:
         value = f"{y[0]!r} in all {len(y):,} records" if len(y) else "no value at all"
         raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
     fractions = y.filter(y != y.round()) if y.dtype.is_float() else y.clear()
-    many = n_classes > _MANY_CLASSES or (len(y) >= _FEW and n_classes > len(y) // 2)
+    many = n_classes > _MANY_CLASSES or (len(y) >= _MIN_RECORDS and n_classes > len(y) // 2)
     if many or len(fractions):
         values = f"{n_classes:,} different values, such as {(fractions if len(fractions) else y)[0]!r}"
-        quantity = "numbers with a fraction are taken for a quantity, " if len(fractions) else ""
+        quantity = "numbers with a fraction are treated as a quantity, " if len(fractions) else ""
         hint = "" if many else f" (--kind {shlex.quote(f'{y.name}=text')} makes each number a class)"
         raise InputError(f"{name}: the target {y.name!r} holds {values}; {quantity}expected a few classes{hint}")
 
 
-def _warn_of_names(column: pl.Series) -> None:
-    """Warn of a column that names each record, or counts them."""
+def _warn_about_id(column: pl.Series) -> None:
+    """Warn about a column that identifies the records: different texts, or consecutive integers."""
     if column.dtype != pl.String and not column.dtype.is_integer():
         return
     values = column.drop_nulls()
-    if len(values) < max(_FEW, len(column) // 2) or values.n_unique() < len(values):
+    if len(values) < max(_MIN_RECORDS, len(column) // 2) or values.n_unique() < len(values):
         return
-    counts = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
-    if column.dtype == pl.String or counts:
-        what = "counts the records" if counts else "has a different text for each record"
-        complain(f"column {column.name!r} {what}, as an id would; leave it out with --drop {column.name!r}", "warning")
+    is_count = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
+    if column.dtype == pl.String or is_count:
+        reason = "counts the records" if is_count else "has a different text for each record"
+        hint = f"leave it out with --drop {column.name!r}"
+        print_message(f"column {column.name!r} {reason}, as an id would; {hint}", "warning")
 
 
-def with_labels_of(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any]:
-    """Return the parameters with labels as the table has them: `1` on the command line is the number 1 there."""
+def convert_labels(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any]:
+    """Return the parameters with labels of the types in the table: `1` on the command line can be the number 1."""
     classes = y.unique().to_list()
-    found = dict(parameters)
-    for name in OF_LABELS:
-        value = found.get(name)
+    converted = dict(parameters)
+    for name in LABEL_PARAMETERS:
+        value = converted.get(name)
         if isinstance(value, str):
-            found[name] = as_labels(pl.Series([value]), classes)[0]
+            converted[name] = as_labels(pl.Series([value]), classes)[0]
         elif isinstance(value, dict):
-            found[name] = dict(zip(as_labels(pl.Series(list(value)), classes), value.values(), strict=True))
-    return found
+            converted[name] = dict(zip(as_labels(pl.Series(list(value)), classes), value.values(), strict=True))
+    return converted
 
 
-def ways_of_columns(ways: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the directions of columns as the table names them: `a:b=increasing` may mean a column called `a:b`."""
-    found: dict[str, Any] = {}
-    for column, way in ways.items():
-        for label, one in way.items() if isinstance(way, dict) else ((None, way),):
-            whole = column if label is None else f"{column}:{label}"
-            if label is None or (column not in names and whole in names):
-                found[whole] = one
+def directions_by_column(directions: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the directions by the column names of the table: `a:b=increasing` may mean a column called `a:b`."""
+    by_column: dict[str, Any] = {}
+    for column, given in directions.items():
+        for label, direction in given.items() if isinstance(given, dict) else ((None, given),):
+            name = column if label is None else f"{column}:{label}"
+            if label is None or (column not in names and name in names):
+                by_column[name] = direction
             else:
-                found.setdefault(column, {})[label] = one
-    return found
+                by_column.setdefault(column, {})[label] = direction
+    return by_column
 
 
 def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
-    """Refuse parameters that make no sense on any table, before one is read."""
+    """Raise an error for parameters that are invalid for every table, before a table is read."""
     known = inspect.signature(_estimator(paper)).parameters
     for name in parameters:
         if name not in known:
             flag = "--" + name.replace("_", "-")
             raise UsageError(f"{flag} cannot be used with --as-in-paper" if paper else f"{flag} needs --as-in-paper")
-    with naming_options(parameters):
+    with option_errors(parameters):
         _estimator(paper)(**parameters)._check_parameters()
 
 
@@ -135,31 +136,31 @@ def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifi
     return DRSClassifier if paper else DiverseRuleSetClassifier
 
 
-def learnt(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, what: str) -> RuleSet:
-    """Learn a rule set, with something to look at meanwhile."""
-    chosen = {"random_state": 0, **with_labels_of(parameters, records.y)}
-    if "monotone" in chosen:
-        chosen["monotone"] = ways_of_columns(chosen["monotone"], records.X.columns)
-    with naming_options(parameters), watched(what, verbose) as watching:
-        clf = _estimator(paper)(**chosen, verbose=watching.verbose)
-        return clf.fit(records.X, records.y, on_progress=watching.on_progress).rule_set_
+def fit_rules(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, description: str) -> RuleSet:
+    """Learn a rule set and show the progress."""
+    arguments = {"random_state": 0, **convert_labels(parameters, records.y)}
+    if "monotone" in arguments:
+        arguments["monotone"] = directions_by_column(arguments["monotone"], records.X.columns)
+    with option_errors(parameters), show_progress(description, verbose) as progress:
+        clf = _estimator(paper)(**arguments, verbose=progress.verbose)
+        return clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
 
 
-def held_out(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return which records to learn from and which to measure on, classes in proportion; None if there are too few.
+def split_records(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the positions of the training records and of the held-out records, stratified; None if there are too few.
 
-    The only record of a class is for learning.
+    If a class has only one record, it is a training record.
     """
     from sklearn.model_selection import train_test_split
 
     counts = y.value_counts(name="n of this label")
-    lonely = counts.filter(pl.col("n of this label") < 2)[y.name].to_list()
-    alone = y.is_in(lonely).to_numpy() if lonely else np.zeros(len(y), np.bool_)
-    rest = np.flatnonzero(~alone)
-    n_classes, n_outside = counts.height - len(lonely), math.ceil(share * rest.size)
-    if not n_classes or min(n_outside, rest.size - n_outside) < n_classes:  # too few to have some of each class
+    single = counts.filter(pl.col("n of this label") < 2)[y.name].to_list()  # classes of one record
+    is_single = y.is_in(single).to_numpy() if single else np.zeros(len(y), np.bool_)
+    others = np.flatnonzero(~is_single)
+    n_classes, n_test = counts.height - len(single), math.ceil(share * others.size)
+    if not n_classes or min(n_test, others.size - n_test) < n_classes:  # too few for some of each class in both parts
         return None
-    seed = None if seed is None else seed % 2**32  # scikit-learn takes no larger ones
-    labels = y.gather(rest).to_numpy()
-    inside, outside = train_test_split(rest, test_size=share, random_state=seed, stratify=labels)
-    return np.sort(np.concatenate([inside, np.flatnonzero(alone)])), np.sort(outside)
+    seed = None if seed is None else seed % 2**32  # scikit-learn accepts no larger seeds
+    labels = y.gather(others).to_numpy()
+    train, test = train_test_split(others, test_size=share, random_state=seed, stratify=labels)
+    return np.sort(np.concatenate([train, np.flatnonzero(is_single)])), np.sort(test)

@@ -1,4 +1,4 @@
-"""Tables read from files and pipes: CSV, TSV, Parquet and Arrow, packed or not."""
+"""Reading tables from files and pipes: CSV, TSV, Parquet and Arrow, with or without gzip compression."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from typing import Any, BinaryIO, TextIO
 import polars as pl
 
 from diverse_rule_sets._util.files import is_special
-from diverse_rule_sets.cli._boundary import InputError, UsageError, complain
+from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
+from diverse_rule_sets.cli._errors import InputError, UsageError, print_message
 from diverse_rule_sets.cli._files import STANDARD
-from diverse_rule_sets.cli._kinds import BOOLEAN, NUMBER, TEXT, Cells
 from diverse_rule_sets.cli._reading_options import FORMATS, MISSING
 
 _ENDINGS = {
@@ -35,139 +35,141 @@ _ENDINGS = {
     "feather": "arrow",
     "ipc": "arrow",
 }
-_ROWS_AT_ONCE = 20_000
-_QUOTES = "where commas part the cells, numbers with --decimal , need quotes; or give --separator, such as ';'"
+_BLOCK = 20_000
+_QUOTES = "if commas separate the cells, numbers with --decimal , need quotes; or give --separator, such as ';'"
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A table as it was in the file.
+class LoadedTable:
+    """A table as it is in the file.
 
     Parameters
     ----------
-    frame : the columns that were asked for
+    frame : the selected columns
     names : the names of all columns
-    name : what the file is called in messages
-    bare : all cells are text that is still to be read
-    cells : how they are read
-    kinds : the kinds of columns that the user told
+    name : the name of the file in messages
+    is_text : all columns are text that is not yet converted to other types
+    cells : how to convert the text
+    kinds : the column types that the user has given
     """
 
     frame: pl.DataFrame
     names: list[str]
     name: str
-    bare: bool
+    is_text: bool
     cells: Cells
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> pl.Series:
-        """Return a column as it is in the file; an error says which there are."""
+        """Return a column as it is in the file; raise an error that lists the columns if there is no such column."""
         if name not in self.frame.columns:
-            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_there(self.names)}")
+            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}")
         return self.frame[name]
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
-        """Return a column with its cells read as values of a kind, or of that which they look like."""
-        column, told = self.column(name), self.kinds.get(name)
+        """Return a column with its cells as values of a type; by default the type that the user gave, or that fits."""
+        column, given = self.column(name), self.kinds.get(name)
         if column.dtype != pl.String:
-            return column.cast(pl.String) if told == TEXT else column
-        if not self.bare and (kind or told or TEXT) == TEXT:
+            return column.cast(pl.String) if given == TEXT else column
+        if not self.is_text and (kind or given or TEXT) == TEXT:
             return column
-        return self.cells.read(column, kind or told or self.cells.guessed(column), values)
+        return self.cells.read(column, kind or given or self.cells.guess_kind(column), values)
 
-    def with_comma(self, name: str) -> str | None:
-        """Return a cell that shows that a column read as text holds numbers with a decimal comma; None if it does not.
+    def find_decimal_comma(self, name: str) -> str | None:
+        """Return a number with a decimal comma of a column that is read as text; None if there is none.
 
-        What the user told of a column is not doubted.
+        None too if the user has given the type of the column.
         """
-        return self.cells.with_comma(self.column(name)) if self.bare and name not in self.kinds else None
+        return self.cells.find_decimal_comma(self.column(name)) if self.is_text and name not in self.kinds else None
 
     def labels(self, name: str) -> pl.Series:
-        """Return a column of labels: whole numbers, booleans or text without blanks around it; null if missing."""
+        """Return a column of labels: numbers, booleans, or text without outer blanks; null if missing."""
         column = self.column(name)
-        if not self.bare:
+        if not self.is_text:
             column = column.fill_nan(None) if column.dtype.is_float() else column
             return column.cast(pl.String) if self.kinds.get(name) == TEXT else column
-        kind = self.kinds.get(name) or self.cells.guessed(column)
-        return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.present(column)
+        kind = self.kinds.get(name) or self.cells.guess_kind(column)
+        return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.strip(column)
 
 
-def _columns_there(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+def _columns_text(names: list[str]) -> str:
+    """Return a text that lists the columns, for errors."""
+    listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|,"):
         mark = next(mark for mark in "\t;|," if mark in names[0])
-        return f"its only column is {shown}: if cells are parted by {mark!r}, give --separator {_typed(mark)}"
-    return f"its columns are {shown}"
+        return f"its only column is {listed}: if {mark!r} separates the cells, give --separator {_argument(mark)}"
+    return f"its columns are {listed}"
 
 
-def _typed(mark: str) -> str:
+def _argument(mark: str) -> str:
+    """Return a separator as a user types it."""
     return "tab" if mark == "\t" else f"'{mark}'"
 
 
-def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = None) -> Loaded:
-    """Read a table; ``only`` names the columns that are needed, if not all are."""
+def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = None) -> LoadedTable:
+    """Read a table; ``only`` names the columns to read, None for all."""
     form = reading.get("format") or _format_of(path)
     name = "the standard input" if path == STANDARD else path
     cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"), reading.get("decimal", "."))
-    bare = form in ("csv", "tsv")
-    with _opened(path) as file, _said_of(name):
-        if bare:
+    is_text = form in ("csv", "tsv")
+    with _open(path) as file, _file_errors(name):
+        if is_text:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
-            with _decoded(file, reading.get("encoding", "utf-8")) as lines:
+            with _decode(file, reading.get("encoding", "utf-8")) as lines:
                 hint = _QUOTES if separator == cells.decimal == "," else "is --separator right?"
                 frame, names = _read_text(csv.reader(lines, delimiter=separator, strict=True), name, only, hint)
         else:
             frame = _read_binary(file.read(), form, name)
             names = frame.columns
-            frame = frame.select(names[j] for j in _wanted(names, only))
+            frame = frame.select(names[j] for j in _positions(names, only))
     unknown = set(reading.get("kind", {})) - set(names)
     if unknown:
-        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_there(names)}")
-    return Loaded(frame, names, name, bare, cells, reading.get("kind", {}))
+        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}")
+    return LoadedTable(frame, names, name, is_text, cells, reading.get("kind", {}))
 
 
-def _wanted(names: list[str], only: Collection[str] | None) -> list[int]:
-    """Return the positions of the columns asked for; of the first if there are none, so that records can be counted."""
+def _positions(names: list[str], only: Collection[str] | None) -> list[int]:
+    """Return the positions of the selected columns; if none is selected, of the first, to count the records."""
     return [j for j, name in enumerate(names) if only is None or name in only] or [0]
 
 
 def _format_of(path: str) -> str:
-    """Tell the format by the end of the name."""
+    """Return the format of a file, by the ending of its name."""
     if path == STANDARD or is_special(path):
         return "csv"
     ending = Path(path.lower().removesuffix(".gz")).suffix[1:]
     if Path(path).is_dir():
         raise InputError(f"{path}: expected a table, got a folder")
     if ending not in _ENDINGS:
-        raise UsageError(f"the name {path!r} does not tell the format; give --format {', '.join(FORMATS)}")
+        raise UsageError(f"the format of {path!r} is unknown; give --format, one of {', '.join(FORMATS)}")
     return _ENDINGS[ending]
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file or the standard input; what is packed by gzip is unpacked, whatever its name."""
+def _open(path: str) -> Iterator[BinaryIO]:
+    """Open a file or the standard input; decompress gzip files, independent of their names."""
     if path == STANDARD:
-        yield _unpacked(sys.stdin.buffer)  # type: ignore[arg-type]
+        yield _decompress(sys.stdin.buffer)  # type: ignore[arg-type]
         return
     if Path(path).is_dir():
         raise InputError(f"{path}: expected a table, got a folder")
     with open(path, "rb") as file:
-        yield _unpacked(file)
+        yield _decompress(file)
 
 
-def _unpacked(file: io.BufferedReader) -> BinaryIO:
+def _decompress(file: io.BufferedReader) -> BinaryIO:
     if file.peek(2)[:2] == b"\x1f\x8b":
         return io.BufferedReader(gzip.GzipFile(fileobj=file))  # type: ignore[type-var,return-value]
     return file
 
 
 @contextmanager
-def _said_of(name: str) -> Iterator[None]:
-    """Turn what libraries say of a broken file into one line."""
+def _file_errors(name: str) -> Iterator[None]:
+    """Turn errors of libraries about a damaged file into errors that name the file."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name}: the packed file is cut off or damaged ({error})") from None
+        raise InputError(f"{name}: the compressed file is cut off or damaged ({error})") from None
     except UnicodeError as error:
         encoding = getattr(error, "encoding", "utf-8")
         raise InputError(f"{name}: is not {encoding} text ({error}); give --encoding, such as latin-1") from None
@@ -194,34 +196,34 @@ _BINARY: dict[str, Callable[[bytes], pl.DataFrame]] = {"parquet": _read_parquet,
 
 
 @contextmanager
-def _decoded(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Open text; a mark of the byte order at its start is no part of the first name."""
+def _decode(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
+    """Open a file as text; a byte order mark at its start is not part of the first column name."""
     if codecs.lookup(encoding).name == "utf-8":
         encoding = "utf-8-sig"
     text = io.TextIOWrapper(file, encoding, newline="")
     try:
         yield text
     finally:
-        text.detach()  # who opened the file closes it
+        text.detach()  # the caller closes the file
 
 
 def _read_text(reader: Any, name: str, only: Collection[str] | None, hint: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read lines of cells, all of which stay text; returns the columns asked for, and the names of all."""
+    """Read lines of cells; return the selected columns as text, and the names of all columns."""
     rows = _rows(reader, name, hint)
     header = next(rows, None)
     if header is None:
         raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
-    names = _names(header, name)
-    wanted = _wanted(names, only)
-    blocks = [pl.DataFrame({names[j]: [] for j in wanted}, dict.fromkeys((names[j] for j in wanted), pl.String))]
-    while block := list(itertools.islice(rows, _ROWS_AT_ONCE)):
+    names = _column_names(header, name)
+    selected = _positions(names, only)
+    blocks = [pl.DataFrame({names[j]: [] for j in selected}, dict.fromkeys((names[j] for j in selected), pl.String))]
+    while block := list(itertools.islice(rows, _BLOCK)):
         columns = list(zip(*block, strict=True))
-        blocks.append(pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in wanted]))
+        blocks.append(pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in selected]))
     return pl.concat(blocks, rechunk=True), names
 
 
 def _rows(reader: Any, name: str, hint: str) -> Iterator[list[str]]:
-    """Yield the lines that are not blank; all must have as many cells as the first, or else the hint says why not."""
+    """Yield the lines that are not blank; raise an error with a hint if a line has not as many cells as the first."""
     width = None
     try:
         for row in reader:
@@ -239,15 +241,15 @@ def _rows(reader: Any, name: str, hint: str) -> Iterator[list[str]]:
         raise InputError(f"{name}, line {reader.line_num}: {error} (is a quote left open?)") from None
 
 
-def _names(header: list[str], name: str) -> list[str]:
-    """Check the first line: names that differ; a column without one gets one."""
+def _column_names(header: list[str], name: str) -> list[str]:
+    """Return the names in the first line, and check that they differ; a column without a name gets one."""
     if "\0" in "".join(header) or header[0].startswith(("PAR1", "ARROW1")):
-        raise InputError(f"{name}: is no text file; give its --format, parquet or arrow")
+        raise InputError(f"{name}: is not a text file; give --format parquet or --format arrow")
     names = [column.strip() or f"column_{j}" for j, column in enumerate(header, 1)]
     for j, column in enumerate(header, 1):
         if not column.strip():
-            complain(f"{name}: column {j} has no name and is called 'column_{j}'", "warning")
-    twice = next((column for column, n in Counter(names).items() if n > 1), None)
-    if twice is not None:
-        raise InputError(f"{name}: two columns are called {twice!r}; expected names that differ")
+            print_message(f"{name}: column {j} has no name and is called 'column_{j}'", "warning")
+    duplicate = next((column for column, n in Counter(names).items() if n > 1), None)
+    if duplicate is not None:
+        raise InputError(f"{name}: two columns are called {duplicate!r}; expected different names")
     return names

@@ -1,34 +1,34 @@
-"""The options that say how a table is read."""
+"""The options for reading a table."""
 
 from __future__ import annotations
 
 import codecs
 import datetime
 
-from diverse_rule_sets.cli._options import Option, one_of, pair
+from diverse_rule_sets.cli._options import Option, one_of, split_pair
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
-KINDS = ("number", "text", "boolean", "date")  # what a user can ask for
+KINDS = ("number", "text", "boolean", "date")  # column types that a user can choose
 
 
-def a_separator(text: str) -> str:
-    """Read one character, or `tab`."""
+def read_separator(text: str) -> str:
+    """Return a separator: one character, or `tab`."""
     text = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
     if len(text) != 1 or text in '"\r\n':
         raise ValueError("one character, or tab")
     return text
 
 
-def a_decimal_mark(text: str) -> str:
-    """Read a point or a comma."""
+def read_decimal_mark(text: str) -> str:
+    """Return a decimal mark: a point or a comma."""
     if text not in (".", ","):
         raise ValueError("a point (.) or a comma (,)")
     return text
 
 
-def an_encoding(text: str) -> str:
-    """Read the name of an encoding."""
+def read_encoding(text: str) -> str:
+    """Return the name of an encoding."""
     try:
         codecs.lookup(text)
     except LookupError:
@@ -36,45 +36,45 @@ def an_encoding(text: str) -> str:
     return text
 
 
-def a_date_format(text: str) -> str:
-    """Read `%d.%m.%Y`."""
-    moment = datetime.datetime(2024, 12, 31)
+def read_date_format(text: str) -> str:
+    """Return a date format such as `%d.%m.%Y`."""
+    date = datetime.datetime(2024, 12, 31)
     try:
-        if datetime.datetime.strptime(moment.strftime(text), text).date() != moment.date():
+        if datetime.datetime.strptime(date.strftime(text), text).date() != date.date():
             raise ValueError
     except ValueError:
-        raise ValueError("a way to write a date with year, month and day, such as %d.%m.%Y") from None
+        raise ValueError("a date format with year, month and day, such as %d.%m.%Y") from None
     return text
 
 
-def kinds_of_columns(given: list[str]) -> dict[str, str]:
-    """Read `zip=text`, several times."""
-    expected = f"column=kind, where the kind is one of {', '.join(KINDS)}"
-    pairs = dict(pair(text, expected) for text in given)
+def read_kinds(given: list[str]) -> dict[str, str]:
+    """Return the column types of a list such as `zip=text`."""
+    expected = f"column=type, where the type is one of {', '.join(KINDS)}"
+    pairs = dict(split_pair(text, expected) for text in given)
     if not set(pairs.values()) <= set(KINDS):
         raise ValueError(expected)
     return pairs
 
 
-_PANEL = "How the table is read"
+_PANEL = "Reading the table"
 READING: tuple[Option, ...] = (
     Option(
-        "format", one_of(*FORMATS), "WORD", "csv, tsv, parquet or arrow.", "by the name; csv for a pipe", panel=_PANEL
+        "format", one_of(*FORMATS), "WORD", "csv, tsv, parquet or arrow.", "by file name; csv for a pipe", panel=_PANEL
     ),
-    Option("separator", a_separator, "CHAR", "What parts the cells of a line.", "comma; tab for tsv", panel=_PANEL),
-    Option("decimal", a_decimal_mark, "CHAR", "The decimal mark of numbers, a point or a comma.", ".", panel=_PANEL),
-    Option("encoding", an_encoding, "NAME", "How text is written, such as latin-1.", "utf-8", panel=_PANEL),
-    Option("missing", tuple, "WORD", "A word for no value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
+    Option("separator", read_separator, "CHAR", "The character between two cells.", "comma; tab for tsv", panel=_PANEL),
+    Option("decimal", read_decimal_mark, "CHAR", "The decimal mark of numbers: a point or a comma.", ".", panel=_PANEL),
+    Option("encoding", read_encoding, "NAME", "The encoding of the text, such as latin-1.", "utf-8", panel=_PANEL),
+    Option("missing", tuple, "WORD", "Text of a missing value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
     Option(
-        "date_format", a_date_format, "FORMAT", "How dates are written, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL
+        "date_format", read_date_format, "FORMAT", "The format of dates, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL
     ),
 )
-# Where there is no model that knows the kinds of columns.
+# For commands without a model, which has the types of the columns.
 KIND = Option(
     "kind",
-    kinds_of_columns,
-    "COL=KIND",
-    "zip=text; number, text, boolean, date (repeat).",
+    read_kinds,
+    "COL=TYPE",
+    "Column type: number, text, boolean or date, as in zip=text (repeat).",
     "by the cells",
     True,
     _PANEL,

@@ -1,1 +1,1 @@
-"""From a table to items that can be counted."""
+"""Training records as items, and the counts of items."""

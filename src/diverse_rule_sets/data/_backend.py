@@ -1,13 +1,37 @@
-"""The questions about the records that learning is based on, as a :class:`Backend`.
+"""The queries about the training records on which learning is based, as the protocol :class:`Backend`.
 
-The learner never sees a record. Everything that it knows it learns through the methods below. An answer is one of
+The learner never reads a record itself: it calls the methods below. To support another storage (shards on disk, a
+database, other machines), implement this protocol and run the tests of ``tests/test_backends.py`` on it. A backend has
+these public methods and no others.
 
-- integers that add over shards of records, so that every backend gives the same ones;
-- the items or the classes of a few records that were drawn by count;
-- a *cover*, a handle for a set of records that is valid for the backend that gave it, and for no other.
+Data model
+----------
+A record is a set of items and a class. Items are numbered from 0 to ``n_items - 1`` and classes from 0 to
+``n_classes - 1``. The records have a fixed order. A *body* is a set of items, given as an ascending tuple or as one
+list of a :class:`Lists`. It covers the records that have all its items; the empty body covers every record. A *cover*
+is a set of records, represented by a handle. A handle is valid for the backend that returned it and for no other. "The
+k-th record of a cover" counts from 0 in the order of the records.
 
-No method takes a random number: chance is in the learner alone. So one seed gives one rule set on any backend, any
-number of shards and any number of threads.
+Results and shards
+------------------
+The docstring of each method says how the result for all records follows from the results for shards, that is for
+consecutive parts of the records:
+
+- *Adds over shards*: the sum of the arrays of the shards, which are exact integers.
+- *By shard*: the cover of all records is the tuple of the covers of the shards.
+- *By position*: the k-th record lies in the shard found from the sizes of the cover in the shards.
+
+:class:`~diverse_rule_sets.data._sharded.ShardedBackend` does this. No method takes a random number; the learner alone
+draws them. Therefore one seed gives one rule set on any backend, any number of shards and any number of threads.
+
+Where future queries belong
+---------------------------
+- *Items made from items*: ``levels`` returns the covers of a sum of points, so the cover of "points >= t" is the union
+  of the levels from t on. A new kind of item needs no new method.
+- *Class counts of every item within several covers*: call ``class_counts_of`` with the bodies of one item, once with
+  each cover as ``within``. A method for several covers at once would be a faster form of these calls.
+- *Weights of records*: counts become sums of integer weights, in every method of the section "Counts". Integers keep
+  the sums exact and independent of the shards.
 """
 
 from __future__ import annotations
@@ -23,14 +47,17 @@ from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 Body = tuple[int, ...]
 
 
-# A handle for a set of records. Only the backend that made it can say anything about it.
+# A handle for a set of records. Only the backend that returned it can use it.
 Cover = Any
 
 
 class DistinctRecords(NamedTuple):
-    """The different records of a cover: a row of truth values over the items each, and how often each occurs.
+    """The distinct sets of items among the records of a cover, and how often each occurs.
 
-    The rows are in ascending order, the first item counting most.
+    Parameters
+    ----------
+    items : boolean array (n_distinct, n_items), rows in ascending lexicographic order, the first item most significant
+    counts : int64 array (n_distinct,), number of records with exactly these items
     """
 
     items: Flags
@@ -38,132 +65,161 @@ class DistinctRecords(NamedTuple):
 
 
 class TooManyRecordsError(ValueError):
-    """There are more distinct records than were allowed for."""
+    """There are more distinct records than the caller allows."""
 
 
 class Backend(Protocol):
-    """Records as sets of items, with a class each; see the module's description.
-
-    A *body* is a set of items and covers the records that have all of them; an empty body covers every record. Several
-    bodies are passed as ``Lists``. Records are ordered, and "the k-th record of a cover" counts from 0 in that order.
-    """
+    """Records as sets of items with a class each; see the description of the module."""
 
     @property
     def n_records(self) -> int:
-        """Number of records."""
+        """Number of records. Adds over shards."""
 
     @property
     def n_items(self) -> int:
-        """Number of items."""
+        """Number of items; the same in all shards."""
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """Number of classes; the same in all shards, also if a shard has no record of some class."""
 
     @property
     def class_totals(self) -> Integers:
-        """Number of records of each class."""
+        """Number of records of each class: int64 array (n_classes,). Adds over shards."""
 
     # Counts
 
     def class_counts_of(self, bodies: Lists, within: Cover | None = None) -> Integers:
-        """Count the records of each class under each body, all or those within a cover: (n_bodies, n_classes)."""
+        """Count the records of each class that each body covers, among all records or within a cover.
+
+        Returns an int64 array (bodies.size, n_classes), in the order of the bodies. Adds over shards.
+        """
 
     def class_counts(self, cover: Cover) -> Integers:
-        """Count the records of each class in a cover: (n_classes,)."""
+        """Count the records of each class in a cover: int64 array (n_classes,). Adds over shards."""
 
-    def shared(self, bodies: Lists, covers: Sequence[Cover]) -> Integers:
-        """Count the records under each body that lie in each cover: (n_bodies, n_covers)."""
+    def shared_counts(self, bodies: Lists, covers: Sequence[Cover]) -> Integers:
+        """Count the records that each body shares with each cover.
+
+        Returns an int64 array (bodies.size, len(covers)). Adds over shards.
+        """
 
     def sizes_within(self, covers: Sequence[Cover], within: Cover) -> Integers:
-        """Count the records of each cover that lie within another one: (n_covers,)."""
+        """Count the records of each cover that lie within another one: int64 array (len(covers),). Adds over shards."""
 
-    def extended(self, bodies: Sequence[Body], marked: Cover) -> Integers:
-        """Count the records of each body with each item added, by class and, last, those that are marked.
+    def extension_counts(self, bodies: Sequence[Body], marked: Cover) -> Integers:
+        """Count the records of each body with each item added, by class, and how many of them are marked.
 
-        Returns an array (n_classes + 1, n_bodies, n_items + 1), whose last entries are of the bodies themselves.
+        Returns an int64 array (n_classes + 1, len(bodies), n_items + 1). Entry [c, j, i] is the number of records of
+        class c that body j with item i added covers. The last index i = n_items is the body itself, without an added
+        item. The last index c = n_classes is the number of these records, of any class, that lie in ``marked``. Adds
+        over shards.
         """
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
-        """Return an integer for each body that is the same for bodies that cover the same records.
+        """Return a hash of the records that each body covers: uint64 array (bodies.size,).
 
-        Bodies that cover different records have different integers, but for a chance of about 1 in 2**64.
+        Bodies that cover the same records have the same hash. Bodies that cover different records have different
+        hashes, except with a probability of about 1 in 2**64. Adds over shards, modulo 2**64, if the hash of a shard
+        depends on the position of its records among all records.
         """
 
     def fingerprint(self, cover: Cover) -> int:
-        """Return the same integer for a cover."""
+        """Return the same hash of the records of a cover, from 0 to 2**64 - 1. Adds over shards, modulo 2**64."""
 
     # Covers
 
     @property
     def everything(self) -> Cover:
-        """All records."""
+        """The cover of all records. By shard."""
 
     @property
     def nothing(self) -> Cover:
-        """No record."""
+        """The cover without records. By shard."""
 
     def cover(self, body: Body) -> Cover:
-        """Return the records that a body covers."""
+        """Return the records that a body covers. By shard."""
 
     def of_class(self, label: int) -> Cover:
-        """Return the records of a class."""
+        """Return the records of a class. By shard."""
 
     def given_cover(self, number: int) -> Cover:
-        """Return the records that a given rule covers, whose conditions need not be items."""
+        """Return the records that a given rule covers; its conditions need not be items. By shard.
+
+        ``number`` counts the given rules from 0. Raises IndexError if there is no such rule.
+        """
 
     def union(self, one: Cover, other: Cover) -> Cover:
-        """Return the records that lie in either cover."""
+        """Return the records that lie in at least one of two covers. By shard."""
 
     def intersection(self, one: Cover, other: Cover) -> Cover:
-        """Return the records that lie in both covers."""
+        """Return the records that lie in both covers. By shard."""
 
     def difference(self, one: Cover, other: Cover) -> Cover:
-        """Return the records of the first cover that do not lie in the second."""
+        """Return the records of the first cover that do not lie in the second. By shard."""
 
     def levels(
         self, covers: Sequence[Cover], points: Sequence[int], wanted: Sequence[int] | None = None
     ) -> Mapping[int, Cover]:
-        """Group the records by a sum: the points of the covers that each record lies in.
+        """Group all records by a sum of points: each record gets the points of every cover in which it lies.
 
         Parameters
         ----------
-        covers : some covers
-        points : whole points of each
-        wanted : the sums to return; all that occur by default
+        covers : some covers; without covers all sums are 0
+        points : an integer for each cover, possibly negative
+        wanted : the sums to return; by default all that occur
 
         Returns
         -------
-        the records of each sum, ascending by sum
+        dict from each sum to the cover of its records, ascending by sum; a wanted sum that does not occur has an empty
+        cover. By shard; a sum that does not occur in a shard has the empty cover there.
         """
 
-    # Records that are drawn by count
+    # Records chosen by position
 
     def items_at(self, cover: Cover, ks: Integers) -> Lists:
-        """List the items of the k-th record of a cover, for each k."""
+        """Return the items of the k-th record of a cover, for each k.
+
+        Returns one ascending list for each entry of ``ks``, in that order; the entries may repeat. By position.
+        """
 
     def classes_at(self, cover: Cover, ks: Integers) -> Integers:
-        """Return the class of the k-th record of a cover, for each k."""
+        """Return the class of the k-th record of a cover, for each k: int64 array (ks.size,). By position."""
 
     def contain(self, bodies: Lists, cover: Cover, ks: Integers) -> Flags:
-        """Tell whether the j-th body covers the ``ks[j]``-th record of a cover."""
+        """Return whether the j-th body covers the ``ks[j]``-th record of a cover.
+
+        There are as many bodies as entries of ``ks``. Returns a boolean array (ks.size,). By position.
+        """
 
     def contain_all(self, bodies: Lists, cover: Cover, ks: Integers) -> Flags:
-        """Tell which bodies cover which of the k-th records of a cover: (n_bodies, n_ks)."""
+        """Return whether each body covers each of the k-th records of a cover.
+
+        Returns a boolean array (bodies.size, ks.size). By position.
+        """
 
     def pick(self, cover: Cover, ks: Integers) -> Cover:
-        """Return the cover of the k-th records of a cover."""
+        """Return the cover of the k-th records of a cover; a position that repeats counts once. By position."""
 
     def distinct(self, cover: Cover, most: int) -> DistinctRecords:
-        """Return the different records of a cover; TooManyRecordsError if there are more than ``most``."""
+        """Return the distinct records of a cover; raises TooManyRecordsError if there are more than ``most``.
 
-    # What single methods need
+        Shards: equal rows of the shards are merged and their counts added; the limit applies to the merged rows.
+        """
 
-    def restricted(self, cover: Cover) -> Backend:
-        """Return a backend of the records of a cover alone."""
+    # Queries of single methods
+
+    def restrict(self, cover: Cover) -> Backend:
+        """Return a backend of the records of a cover, in the same order. By shard.
+
+        It has the same items and classes, also those without records; it has no given rules.
+        """
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
-        """Tell which rules, in order, claim records: those that cover an unclaimed record of their own label.
+        """Return which rules are correct for a record that no earlier such rule covers (CBA's algorithm M1).
 
-        Such a rule claims all records that it covers.
+        The rules, a body and a label each, are processed in order, and all records are free at first. A rule gets True
+        if it covers a free record of its label; then none of the records that it covers is free any more. Returns a
+        boolean array (bodies.size,). Neither adds over shards nor splits by shard; it follows from ``cover``,
+        ``intersection``, ``difference`` and ``class_counts``.
         """

@@ -1,7 +1,7 @@
-"""Where to cut a column so that the classes come apart: thresholds of numbers, sets of categories.
+"""Cut points that separate the classes: thresholds of numbers and dates, and sets of categories.
 
-Numbers and dates are seen by rank alone, so that a cut is exact whatever the unit, and a column is first counted into a
-table of values by classes, so that the work after that does not depend on the number of records.
+Numbers and dates are replaced by their ranks, so that cut points are exact for any unit. A column is first counted into
+a table of values by classes, so that the work after that does not depend on the number of records.
 """
 
 from __future__ import annotations
@@ -14,37 +14,38 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Neighbouring values are put together until no more than this many groups remain.
+# Neighbouring values are merged into at most this many groups.
 _MAX_GROUPS = 1024
-# Share of the weight of all records that must lie on each side of a cut.
+# Minimum share of the weight of all records on each side of a cut point.
 _MIN_SHARE = 0.002
-# A set names at most this many categories; longer ones are no help to a reader.
+# Maximum number of categories that a condition lists; longer lists are hard to read.
 MAX_SET = 8
-# Up to so many categories every cut of their order is offered, beyond it the best few.
+# Up to so many categories, every cut of their order is used; with more, only the best few cuts. With more classes than
+# this, long sets are not divided.
 _FEW = 12
 _N_SET_CUTS = 8
-# Cuts of the orders of all classes together, beyond which each order is cut less often.
-_MANY = 48
-# Records of the whole table that are mixed into the class shares of a category.
+# Maximum number of cuts over the orders of all classes.
+_MAX_SET_CUTS = 48
+# The class shares of a category are smoothed with this many records of the whole table.
 _SMOOTHING = 5.0
 
 
 class Target(NamedTuple):
-    """What the cuts are to tell apart: the class of each record, and the weight of each class."""
+    """The classes that cut points separate: the class of each record, and the weight of each class."""
 
     codes: Integers
     weights: Floats
 
 
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:
-    """Return where a small entropy tree on one column splits: cut c lies between the ranks c - 1 and c.
+    """Return the splits of a small entropy tree on one column: cut c lies between the ranks c - 1 and c.
 
     Parameters
     ----------
     ranks : array (n_records,), the position of each record's value among the distinct values
-    n_ranks : how many distinct values there are
+    n_ranks : number of distinct values
     target : classes of the same records
-    n_cuts : the most cuts to return
+    n_cuts : maximum number of cuts
     """
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
@@ -59,7 +60,7 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     tree = DecisionTreeClassifier(
         criterion="entropy", max_leaf_nodes=n_cuts + 1, min_weight_fraction_leaf=_MIN_SHARE, random_state=0
     )
-    # A table has many columns, and checking the arguments takes as long as growing a small tree.
+    # Checking the arguments takes as long as fitting a small tree, and a table has many columns.
     with config_context(skip_parameter_validation=True, assume_finite=True):
         tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label])
     inner = tree.tree_.threshold[tree.tree_.feature >= 0]
@@ -67,7 +68,7 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
 
 
 def _groups(sizes: Floats) -> tuple[Integers, Integers]:
-    """Put neighbouring values together; returns the group of each value and the first value of each group."""
+    """Merge neighbouring values; returns the group of each value and the first value of each group."""
     if sizes.size <= _MAX_GROUPS:
         each = np.arange(sizes.size)
         return each, each
@@ -78,10 +79,10 @@ def _groups(sizes: Floats) -> tuple[Integers, Integers]:
 
 
 def category_sets(codes: Integers, present: Integers, target: Target) -> list[tuple[int, ...]]:
-    """Return sets of categories that tell classes apart, each as an ascending tuple of positions.
+    """Return sets of categories that separate classes, each as an ascending tuple of positions.
 
-    For every class the categories are put in the order of that class's share; the best split of two classes is then a
-    cut of that order, and so both sides of a few cuts are offered. Single categories and whole columns are left out.
+    For every class the categories are sorted by the share of that class. The best split of two classes is a cut of that
+    order, so both sides of a few cuts are returned. Single categories and whole columns are left out.
 
     Parameters
     ----------
@@ -103,15 +104,15 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     for label in range(n_orders):
         order = present[np.argsort(-shares[:, label], kind="stable")]
         rank[order] = np.arange(order.size)
-        if order.size <= _FEW and order.size * n_orders <= _MANY:
+        if order.size <= _FEW and order.size * n_orders <= _MAX_SET_CUTS:
             cuts = np.arange(1, order.size)
         else:
-            n_cuts = max(1, min(_N_SET_CUTS, _MANY // n_orders))
+            n_cuts = max(1, min(_N_SET_CUTS, _MAX_SET_CUTS // n_orders))
             cuts = supervised_cuts(rank[codes], order.size, _one_against_rest(target, label), n_cuts)
         for cut in cuts.tolist():
             for part in (order[:cut], order[cut:]):
                 found[tuple(np.sort(part).tolist())] = None
-        if order.size > _FEW and n_orders <= _FEW:  # what is too long to name is offered in pieces
+        if order.size > _FEW and n_orders <= _FEW:  # sets that are too long are divided
             for begin in range(0, order.size, MAX_SET):
                 found[tuple(np.sort(order[begin : begin + MAX_SET]).tolist())] = None
     return [part for part in found if len(part) > 1]
@@ -125,7 +126,7 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 
 
 def _one_against_rest(target: Target, label: int) -> Target:
-    """Return the target with one class against all others, each side with half of the weight."""
+    """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
     sizes = np.maximum(np.bincount(own, minlength=2), 1)
     return Target(own, own.size / (2.0 * sizes))

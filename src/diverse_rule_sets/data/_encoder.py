@@ -1,7 +1,7 @@
-"""From a table to items: :class:`Encoder` learns which conditions each column contributes, and the bits of each.
+"""From a table to items: :class:`Encoder` learns the conditions of each column and computes their bit rows.
 
-An *item* is the number of one condition. Its bit row is what :meth:`Condition.holds` says of every record,
-packed. Columns are read one at a time, and only the packed rows stay.
+An *item* is the number of one condition. Its bit row is the result of :meth:`Condition.holds` for every record, packed.
+Columns are read one at a time, and only the packed rows are kept.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers, Words, n_words, pack
+from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
 from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
-from diverse_rule_sets.data._offers import Binning, Cutting, offered_conditions
+from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._rules import Rule
 
-# Share of the machine's memory that the bit rows may take; the search may hold them twice.
+# Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
 _MEMORY_SHARE = 0.4
 
 
 class Encoded(NamedTuple):
-    """Records as bits: a row for each condition, and one for each given rule."""
+    """Records as bits: a row for each condition (``rows``) and for each given rule (``given``)."""
 
-    rows: Words
-    given: Words
+    rows: BitRows
+    given: BitRows
 
 
 class Encoder:
-    """Learns which conditions each column contributes, and turns records into bit rows.
+    """Learns the conditions of each column, and computes their bit rows.
 
-    :meth:`fit` learns the conditions; :meth:`transform` gives the bits of any block of records. :meth:`fit_transform`
-    does both and reads each column once. Conditions that hold for no record or for every record tell no two records
-    apart, and are left out.
+    :meth:`fit` learns the conditions; :meth:`transform` returns the bits of any block of records. :meth:`fit_transform`
+    does both and reads each column once. Conditions that hold for no record or for every record are left out, because
+    they do not distinguish records.
 
     Parameters
     ----------
-    cutting : how columns become conditions
-    given_rules : rules whose covers are wanted as well; their conditions do not become items
+    options : how columns become conditions
+    given_rules : rules whose covers are computed as well; their conditions do not become items
 
     Attributes
     ----------
-    conditions : list of Condition, an item each
+    conditions : list of Condition, one for each item
     columns : array (n_items,), the number of the column of each condition
-    opposites : array (n_items,), the item that holds for just the other records with a value in that column, -1 where
+    opposites : array (n_items,), the item that holds for exactly the other records with a value in that column; -1 if
         there is none
     """
 
@@ -57,8 +57,8 @@ class Encoder:
     columns: Integers
     opposites: Integers
 
-    def __init__(self, cutting: Cutting, given_rules: Sequence[Rule] = ()) -> None:
-        self.cutting = cutting
+    def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
+        self.options = options
         self._given_rules = tuple(given_rules)
 
     def fit(self, table: Table, target: Target) -> Encoder:
@@ -67,7 +67,7 @@ class Encoder:
         Parameters
         ----------
         table : the records
-        target : the classes that supervised cuts are to tell apart
+        target : the classes that supervised cut points separate
         """
         self._learn(table, target, None)
         return self
@@ -76,7 +76,7 @@ class Encoder:
         """Learn the conditions and return the bits of the same records; each column is read once."""
         blocks = _Blocks(table.n_records, self._given_rules)
         self._learn(table, target, blocks)
-        return blocks.finished()
+        return blocks.finish()
 
     def transform(self, table: Table) -> Encoded:
         """Return the bits of some records; each column is read once."""
@@ -91,42 +91,42 @@ class Encoder:
                 for condition in conditions:
                     blocks.append(condition.holds(column))
                 blocks.add_given(column)
-        return blocks.finished()
+        return blocks.finish()
 
     def _columns_read(self, table: Table) -> list[Hashable]:
         """Return the columns that become items or that given rules use, in the order of the table."""
         used = {condition.column for rule in self._given_rules for condition in rule.conditions}
-        return [name for name in table.names if name in used or name not in self.cutting.forbidden]
+        return [name for name in table.names if name in used or name not in self.options.forbidden]
 
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
-        """Learn the conditions column by column; where blocks are given, add the bits to them."""
-        _check_columns_of(self.cutting.binning, table)
+        """Learn the conditions column by column; if blocks are given, add the bits to them."""
+        _check_binning(self.options.binning, table)
         self.conditions, columns = [], []
-        wanted: list[Condition | None] = []
+        opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):
             column = table.column(name)
             if blocks is not None:
                 blocks.add_given(column)
-            if name in self.cutting.forbidden:
+            if name in self.options.forbidden:
                 continue
             number += 1
-            seen = column if blocks is not None else replace(column, values=np.unique(column.values))
-            for condition, opposite in offered_conditions(column, self.cutting, target).items():
-                answers = condition.holds(seen)
-                if answers.any() and not answers.all():
+            values = column if blocks is not None else replace(column, values=np.unique(column.values))
+            for condition, opposite in possible_conditions(column, self.options, target).items():
+                flags = condition.holds(values)
+                if flags.any() and not flags.all():
                     if blocks is not None:
-                        blocks.append(answers)
+                        blocks.append(flags)
                     self.conditions.append(condition)
                     columns.append(number)
-                    wanted.append(opposite)
+                    opposite_conditions.append(opposite)
         item_of = {condition: item for item, condition in enumerate(self.conditions)}
-        opposites = [-1 if opposite is None else item_of.get(opposite, -1) for opposite in wanted]
+        opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
         self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
 
 
 class _Blocks:
-    """The bit rows of some records, while columns are read one after the other."""
+    """The bit rows of some records, built while columns are read one after the other."""
 
     def __init__(self, n_records: int, given_rules: Sequence[Rule]) -> None:
         self._rows = _Rows(n_records)
@@ -134,12 +134,12 @@ class _Blocks:
         self._given = np.tile(pack(np.ones(n_records, np.bool_)), (len(given_rules), 1))
 
     def reads(self, name: Hashable) -> bool:
-        """Tell whether a given rule has a condition on a column."""
+        """Return whether a given rule has a condition on a column."""
         return any(condition.column == name for rule in self._rules for condition in rule.conditions)
 
-    def append(self, answers: NDArray[np.bool_]) -> None:
+    def append(self, flags: NDArray[np.bool_]) -> None:
         """Add the row of a condition."""
-        self._rows.append(pack(answers))
+        self._rows.append(pack(flags))
 
     def add_given(self, column: Column) -> None:
         """Apply the conditions of the given rules on a column."""
@@ -151,20 +151,20 @@ class _Blocks:
                     except ValueError as error:
                         raise ValueError(f"given_rules has the rule {rule}: {error}") from None
 
-    def finished(self) -> Encoded:
+    def finish(self) -> Encoded:
         """Return all rows."""
-        return Encoded(self._rows.finished(), self._given)
+        return Encoded(self._rows.finish(), self._given)
 
 
 class _Rows:
-    """A matrix of bit rows that grows without ever being held twice."""
+    """A matrix of bit rows that is extended in place, without a second copy in memory."""
 
     def __init__(self, n_bits: int) -> None:
         self._words = np.zeros((16, n_words(n_bits)), np.uint64)
         self._used = 0
         self._limit = _MEMORY_SHARE * _physical_memory()
 
-    def append(self, row: Words) -> None:
+    def append(self, row: BitRows) -> None:
         if self._used == self._words.shape[0]:
             n_rows = self._used + max(16, self._used // 4)
             needed = n_rows * self._words.shape[1] * 8
@@ -180,13 +180,13 @@ class _Rows:
         self._words[self._used] = row
         self._used += 1
 
-    def finished(self) -> Words:
+    def finish(self) -> BitRows:
         self._words.resize((self._used, self._words.shape[1]), refcheck=False)
         return self._words
 
 
 def _physical_memory() -> float:
-    """Bytes of memory of this machine or of its container; infinite where neither says."""
+    """Return the memory of this machine or of its container in bytes; infinity if it is unknown."""
     try:
         memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -198,7 +198,7 @@ def _physical_memory() -> float:
         return memory
 
 
-def _check_columns_of(binning: Binning, table: Table) -> None:
+def _check_binning(binning: Binning, table: Table) -> None:
     if isinstance(binning, Mapping):
         for name in binning:
             if name not in table:

@@ -1,4 +1,4 @@
-"""All records in the memory of this process, as packed bits."""
+"""The backend of records in the memory of this process, as packed bits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, Words
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Body, DistinctRecords, TooManyRecordsError
 
-# Records whose items are unpacked at a time.
+# Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
 
 
@@ -21,18 +21,18 @@ class LocalCover:
 
     __slots__ = ("__dict__", "words")
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: BitRows) -> None:
         self.words = words
 
     @cached_property
     def before(self) -> Integers:
-        """How many records of the cover lie before each word."""
+        """Number of records of the cover before each word."""
         sizes = np.bitwise_count(self.words).astype(np.int64)
         return np.cumsum(sizes) - sizes
 
     @cached_property
     def size(self) -> int:
-        """How many records the cover has."""
+        """Number of records of the cover."""
         return int(bitset.popcount(self.words))
 
 
@@ -43,19 +43,19 @@ class LocalBackend:
     ----------
     rows : array (n_items, n_words), the bit row of each item over the records
     y : array (n_records,), the class of each record, from 0
-    n_classes : how many classes there are
-    n_threads : threads that share the counting; no answer depends on it
+    n_classes : number of classes
+    n_threads : number of threads for counting; no result depends on it
     given : array (n_given, n_words), the bit row of each given rule; none by default
-    first_word : how many words of other shards come before; sets fingerprints of shards apart
+    first_word : number of words of the shards before this one, for fingerprints
     """
 
     def __init__(
         self,
-        rows: Words,
+        rows: BitRows,
         y: Integers,
         n_classes: int,
         n_threads: int = 1,
-        given: Words | None = None,
+        given: BitRows | None = None,
         first_word: int = 0,
     ) -> None:
         self._rows = rows
@@ -88,7 +88,7 @@ class LocalBackend:
     # Counts
 
     def class_counts_of(self, bodies: Lists, within: LocalCover | None = None) -> Integers:
-        """Count the records of each class under each body, all or those within a cover."""
+        """Count the records of each class that each body covers, among all records or within a cover."""
         masks = self._class_masks if within is None else self._class_masks & within.words
         return bitset.count(self._rows, bodies, masks, self._n_threads)
 
@@ -96,8 +96,8 @@ class LocalBackend:
         """Count the records of each class in a cover."""
         return bitset.popcount(self._class_masks & cover.words)
 
-    def shared(self, bodies: Lists, covers: Sequence[LocalCover]) -> Integers:
-        """Count the records under each body that lie in each cover."""
+    def shared_counts(self, bodies: Lists, covers: Sequence[LocalCover]) -> Integers:
+        """Count the records that each body shares with each cover."""
         masks = np.array([cover.words for cover in covers]).reshape(len(covers), self._rows.shape[1])
         return bitset.count(self._rows, bodies, masks, self._n_threads)
 
@@ -105,14 +105,14 @@ class LocalBackend:
         """Count the records of each cover that lie within another one."""
         return np.array([bitset.popcount(cover.words & within.words) for cover in covers], np.int64)
 
-    def extended(self, bodies: Sequence[Body], marked: LocalCover) -> Integers:
-        """Count the records of each body with each item added, by class and, last, those that are marked."""
+    def extension_counts(self, bodies: Sequence[Body], marked: LocalCover) -> Integers:
+        """Count the records of each body with each item added, by class, and how many of them are marked."""
         by_class = self._by_class
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
         out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
         whole = np.array([0, by_class.n_words])
-        covers &= by_class.arranged_marks(marked)
+        covers &= by_class.arrange_cover(marked)
         out[-1] = bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0] if covers.any() else 0
         return out
 
@@ -121,23 +121,23 @@ class LocalBackend:
         return _ByClass(self._rows, self._y, self.class_totals)
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
-        """Return an integer for each body that is the same for bodies that cover the same records."""
+        """Return a hash of the records that each body covers."""
         return np.array([self.fingerprint(self.cover(body)) for body in bodies.tuples()], np.uint64)
 
     def fingerprint(self, cover: LocalCover) -> int:
-        """Return an integer that is the same for covers of the same records."""
+        """Return a hash of the records of a cover."""
         return bitset.checksum(cover.words, self._first_word)
 
     # Covers
 
     @cached_property
     def everything(self) -> LocalCover:
-        """All records."""
+        """The cover of all records."""
         return LocalCover(np.bitwise_or.reduce(self._class_masks, axis=0))
 
     @cached_property
     def nothing(self) -> LocalCover:
-        """No record."""
+        """The cover without records."""
         return LocalCover(np.zeros(self._rows.shape[1], np.uint64))
 
     def cover(self, body: Body) -> LocalCover:
@@ -151,11 +151,11 @@ class LocalBackend:
     def given_cover(self, number: int) -> LocalCover:
         """Return the records that a given rule covers."""
         if self._given is None:
-            raise IndexError(f"there are no given rules, asked for number {number}")
+            raise IndexError(f"number must be that of a given rule, got {number}: there are no given rules")
         return LocalCover(self._given[number])
 
     def union(self, one: LocalCover, other: LocalCover) -> LocalCover:
-        """Return the records that lie in either cover."""
+        """Return the records that lie in at least one of two covers."""
         return LocalCover(one.words | other.words)
 
     def intersection(self, one: LocalCover, other: LocalCover) -> LocalCover:
@@ -169,22 +169,22 @@ class LocalBackend:
     def levels(
         self, covers: Sequence[LocalCover], points: Sequence[int], wanted: Sequence[int] | None = None
     ) -> Mapping[int, LocalCover]:
-        """Group the records by the sum of the points of the covers that each record lies in."""
+        """Group the records by the sum of the points of the covers in which each record lies."""
         sums = np.zeros(self.n_records, np.int32)
-        for cover, worth in zip(covers, points, strict=True):
+        for cover, value in zip(covers, points, strict=True):
             flags = bitset.unpack(cover.words, self.n_records)
-            sums += flags if worth == 1 else worth * flags.astype(np.int32)
+            sums += flags if value == 1 else value * flags.astype(np.int32)
         found = np.unique(sums).tolist() if wanted is None else sorted(wanted)
         return {level: LocalCover(bitset.pack(sums == level)) for level in found}
 
-    # Records that are drawn by count
+    # Records chosen by position
 
     def _positions(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the position of the k-th record of a cover, for each k."""
         return bitset.kth_set(cover.words, cover.before, ks)
 
     def items_at(self, cover: LocalCover, ks: Integers) -> Lists:
-        """List the items of the k-th record of a cover, for each k."""
+        """Return the items of the k-th record of a cover, for each k."""
         return bitset.members_of(self._rows, self._positions(cover, ks))
 
     def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
@@ -192,18 +192,18 @@ class LocalBackend:
         return self._y[self._positions(cover, ks)]
 
     def contain(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
-        """Tell whether the j-th body covers the ``ks[j]``-th record of a cover."""
+        """Return whether the j-th body covers the ``ks[j]``-th record of a cover."""
         return bitset.all_set(self._rows, bodies, self._positions(cover, ks))
 
     def contain_all(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
-        """Tell which bodies cover which of the k-th records of a cover."""
+        """Return whether each body covers each of the k-th records of a cover."""
         positions = self._positions(cover, ks)
         used, which = np.unique(bodies.members, return_inverse=True)
         holds = np.array([bitset.at(self._rows[item], positions) for item in used]).reshape(used.size, ks.size)
         out = np.ones((bodies.size, ks.size), np.bool_)
         for j in range(bodies.size):
-            for place in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
-                out[j] &= holds[place]
+            for number in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
+                out[j] &= holds[number]
         return out
 
     def pick(self, cover: LocalCover, ks: Integers) -> LocalCover:
@@ -213,9 +213,9 @@ class LocalBackend:
         return LocalCover(bitset.pack(flags))
 
     def distinct(self, cover: LocalCover, most: int) -> DistinctRecords:
-        """Return the different records of a cover; TooManyRecordsError if there are more than ``most``."""
+        """Return the distinct records of a cover; raises TooManyRecordsError if there are more than ``most``."""
         records = np.flatnonzero(bitset.unpack(cover.words, self.n_records))
-        _, first, counts = np.unique(self._group_of_equals[records], return_index=True, return_counts=True)
+        _, first, counts = np.unique(self._record_groups[records], return_index=True, return_counts=True)
         if first.size > most:
             raise TooManyRecordsError(f"{first.size:,} distinct records, more than {most:,}")
         items = bitset.members_of(self._rows, records[first])
@@ -224,8 +224,8 @@ class LocalBackend:
         return DistinctRecords(dense, counts)
 
     @cached_property
-    def _group_of_equals(self) -> Integers:
-        """A number for each record, the same for records with the same items, ascending as their items are."""
+    def _record_groups(self) -> Integers:
+        """A number for each record: the same for records with the same items, and in the order of the items."""
         octets = np.empty((self.n_records, -(-self.n_items // 8)), np.uint8)
         for begin in range(0, self.n_records, _BLOCK):
             end = min(begin + _BLOCK, self.n_records)
@@ -234,68 +234,69 @@ class LocalBackend:
         whole = octets.view(np.dtype((np.void, octets.shape[1]))).reshape(-1)
         return np.unique(whole, return_inverse=True)[1].reshape(-1)
 
-    # What single methods need
+    # Queries of single methods
 
-    def restricted(self, cover: LocalCover) -> LocalBackend:
-        """Return a backend of the records of a cover alone; all items stay, some perhaps empty."""
+    def restrict(self, cover: LocalCover) -> LocalBackend:
+        """Return a backend of the records of a cover, with the same items and classes."""
         records = np.flatnonzero(bitset.unpack(cover.words, self.n_records))
         rows = [bitset.pack(bitset.unpack(row, self.n_records)[records]) for row in self._rows]
         packed = np.array(rows, np.uint64).reshape(self.n_items, bitset.n_words(records.size))
         return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads)
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
-        """Tell which rules, in order, cover an unclaimed record of their own label."""
+        """Return which rules are correct for a record that no earlier such rule covers."""
         return bitset.claim(self._rows, bodies, self._class_masks, labels, self.everything.words)[0]
 
 
 class _ByClass:
-    """The bit rows with the records of each class together, from a word of their own on.
+    """The bit rows with the records sorted by class; each class starts at a new word.
 
-    To count by class is then to count by stretches of words: once over a row, however many classes there are.
+    The counts of all classes are then the counts of consecutive segments of words: one pass over a row for any number
+    of classes.
 
     Parameters
     ----------
     rows, y : as for :class:`LocalBackend`
-    class_totals : records of each class
+    class_totals : number of records of each class
     """
 
-    def __init__(self, rows: Words, y: Integers, class_totals: Integers) -> None:
+    def __init__(self, rows: BitRows, y: Integers, class_totals: Integers) -> None:
         self.starts = np.zeros(class_totals.size + 1, np.int64)
         np.cumsum([bitset.n_words(int(n)) for n in class_totals], out=self.starts[1:])
         before = np.cumsum(class_totals) - class_totals
         order = np.argsort(y, kind="stable")
         self._n_records = y.size
-        self._marks: tuple[LocalCover, Words] | None = None
-        self._where = np.empty(y.size, np.int64)  # the new place of each record
-        self._where[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
+        self._last: tuple[LocalCover, BitRows] | None = None  # of arrange_cover
+        self._new_positions = np.empty(y.size, np.int64)  # the new position of each record
+        self._new_positions[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
         self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
         for old, new in zip(rows, self.rows, strict=False):
-            new[:] = self.arranged(old)
-        self.rows[-1] = self.arranged(bitset.pack(np.ones(y.size, np.bool_)))  # no item: every record
+            new[:] = self.arrange(old)
+        self.rows[-1] = self.arrange(bitset.pack(np.ones(y.size, np.bool_)))  # without an item: every record
 
     @property
     def n_words(self) -> int:
         return int(self.starts[-1])
 
-    def covers(self, bodies: Sequence[Body]) -> Words:
-        """Return which records each body covers; bodies of one length are worked on together."""
+    def covers(self, bodies: Sequence[Body]) -> BitRows:
+        """Return the records that each body covers as bit rows; bodies of one length are processed together."""
         out = np.empty((len(bodies), self.n_words), np.uint64)
         by_length: dict[int, list[int]] = {}
-        for place, body in enumerate(bodies):
-            by_length.setdefault(len(body), []).append(place)
-        for length, places in by_length.items():
-            items = np.array([bodies[place] for place in places]) if length else np.full((len(places), 1), -1)
-            out[places] = np.bitwise_and.reduce(self.rows[items], axis=1)
+        for number, body in enumerate(bodies):
+            by_length.setdefault(len(body), []).append(number)
+        for length, numbers in by_length.items():
+            items = np.array([bodies[j] for j in numbers]) if length else np.full((len(numbers), 1), -1)
+            out[numbers] = np.bitwise_and.reduce(self.rows[items], axis=1)
         return out
 
-    def arranged_marks(self, marked: LocalCover) -> Words:
-        """Return a cover in the order of the classes; the last one is kept, as it is used many times in a row."""
-        if self._marks is None or self._marks[0] is not marked:
-            self._marks = marked, self.arranged(marked.words)
-        return self._marks[1]
+    def arrange_cover(self, cover: LocalCover) -> BitRows:
+        """Return a cover with the records sorted by class; the last result is kept for repeated calls."""
+        if self._last is None or self._last[0] is not cover:
+            self._last = cover, self.arrange(cover.words)
+        return self._last[1]
 
-    def arranged(self, row: Words) -> Words:
-        """Return a bit row with the records of each class together."""
+    def arrange(self, row: BitRows) -> BitRows:
+        """Return a bit row with the records sorted by class."""
         flags = np.zeros(64 * self.n_words, np.bool_)
-        flags[self._where] = bitset.unpack(row, self._n_records)
+        flags[self._new_positions] = bitset.unpack(row, self._n_records)
         return bitset.pack(flags)

@@ -1,4 +1,4 @@
-"""Cut points that read well: the number with the fewest digits, or the roundest date, between two values."""
+"""Short cut points: the number with the fewest digits, or the start of the longest period, between two values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from diverse_rule_sets._input.tables import INSTANT, NUMBER
 
 
 def shortest(edge: Any, values: NDArray[Any], kind: str) -> Any:
-    """Return the shortest number or date that leaves the same values on each side of the edge."""
+    """Return the shortest number or date that has the same values on each side as the edge."""
     position = int(np.searchsorted(values, edge, side="right"))
     low = values[max(position - 1, 0)]
     high = values[position]
@@ -23,7 +23,7 @@ def shortest(edge: Any, values: NDArray[Any], kind: str) -> Any:
 
 
 def shortest_number(edge: float, low: float, high: float) -> float:
-    """Return the number with the fewest digits in [low, high), the nearest to the edge among those.
+    """Return the number with the fewest digits in [low, high); of several, the nearest to the edge.
 
     Examples
     --------
@@ -50,7 +50,7 @@ _UNITS: tuple[Any, ...] = ("Y", "M", "D", "h", "m", "s", "ms", "us")
 
 
 def shortest_date(edge: Any, low: Any, high: Any) -> Any:
-    """Return the start of a year, or else of a month, a day, an hour ... in [low, high), nearest to the edge."""
+    """Return the start of a year (or else of a month, a day, an hour, ...) in [low, high) nearest to the edge."""
     for unit in _UNITS:
         start = edge.astype(f"datetime64[{unit}]")
         near = sorted(
@@ -64,7 +64,7 @@ def shortest_date(edge: Any, low: Any, high: Any) -> Any:
 
 
 def as_datetime(value: Any, kind: str) -> datetime.datetime:
-    """Turn a numpy date into the Python value that conditions hold."""
+    """Return a numpy date as the Python value that conditions hold."""
     moment = np.datetime64(value, "us").astype(datetime.datetime)
     if not isinstance(moment, datetime.datetime):
         raise ValueError(f"the date {value} is outside the years 1 to 9999")

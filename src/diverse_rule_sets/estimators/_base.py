@@ -1,4 +1,4 @@
-"""What every classifier of this package shares: the door for tables and labels, predictions, explanations."""
+"""The base class of all classifiers of this package: input validation, fit, predictions, explanations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._rules import Rule, RuleSet, with_kinds
@@ -32,7 +32,7 @@ BINNINGS = ("supervised", "uniform", "quantile")
 
 @dataclass(frozen=True)
 class Binning(Check):
-    """One of the words for binning, or a dict of columns to one of them or to edges."""
+    """The name of a binning, or a dict from columns to such a name or to a list of edges."""
 
     def __call__(self, name: str, value: Any) -> None:
         if not isinstance(value, Mapping):
@@ -46,26 +46,26 @@ class Binning(Check):
 class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A scikit-learn classifier whose fitted state is a :class:`RuleSet`.
 
-    A subclass has parameters, a table of checks for them, and learns; all else is here. Its parameters ``binning``,
-    ``n_jobs`` and ``verbose`` mean the same everywhere.
+    A subclass has parameters, a table of checks for them, and the method ``_learn``. The parameters ``binning``,
+    ``n_jobs`` and ``verbose`` have the same meaning in all subclasses.
     """
 
     rule_set_: RuleSet
     classes_: NDArray[Any]
     n_features_in_: int
 
-    # What each parameter must be.
+    # The check of each parameter.
     _parameter_checks: ClassVar[Mapping[str, Check]]
-    # Makes a backend of what the encoder gives; any other one gives the same rules.
+    # Makes a backend from the encoded records; every backend gives the same rules.
     _make_backend: ClassVar[Callable[..., Backend]] = LocalBackend
 
     def _check_parameters(self) -> None:
-        """Raise an error that names a bad parameter, before anything is computed."""
+        """Raise an error that names an invalid parameter, before anything is computed."""
         for name, check in self._parameter_checks.items():
             check(name, getattr(self, name))
 
     def _check_labels(self, labels: list[Any]) -> None:
-        """Refuse parameters that do not go with the labels."""
+        """Raise an error if a parameter does not fit the labels."""
 
     @abstractmethod
     def _learn(
@@ -78,11 +78,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         table: Table,
         codes: NDArray[np.int64],
         class_weights: NDArray[np.float64],
-        cutting: Cutting,
+        options: CutOptions,
         given_rules: Sequence[Rule] = (),
     ) -> Items:
         """Return the records as items."""
-        encoder = Encoder(cutting, given_rules)
+        encoder = Encoder(options, given_rules)
         encoded = encoder.fit_transform(table, Target(codes, class_weights))
         n_threads = effective_n_jobs(self.n_jobs)
         make = type(self)._make_backend
@@ -100,12 +100,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
-        y : vector of labels of any kind, without missing ones
-        on_progress : function that is called with a :class:`diverse_rule_sets.Progress` now and then during the fit
+        y : vector of labels (strings, numbers or booleans), none missing
+        on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
 
         Returns
         -------
-        self. If the fit fails or is interrupted, the estimator is as it was before.
+        self. If the fit fails or is interrupted, the estimator is unchanged.
         """
         self._check_parameters()
         if on_progress is not None and not callable(on_progress):
@@ -128,64 +128,54 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule that decides, or of the first fallback rule, or the default."""
+        """Return the label of each record: of the deciding rule or fallback rule, or else the default label."""
         answers = self._answer(X)
         return np.asarray(self.classes_[answers.labels])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return each record's class probabilities, columns as in ``classes_``.
+        """Return the class probabilities of each record, columns as in ``classes_``.
 
-        They are the class shares of the training records under the rule that decides, mixed a little with those of the
-        whole table; of all covering rules together where their counts are added up. A rule's label need not be the
-        likeliest class under it.
+        They are the class shares of the training records that the deciding rule covers, smoothed with the shares of
+        the whole table. If the class counts of rules are added up, they are the shares of all covering rules together.
+        The label of a rule need not be its likeliest class.
         """
         return self._answer(X).probabilities
 
     def explain(self, X: Any) -> Any:
-        """Tell for each record why it gets its label.
+        """Return the reason for the label of each record, as a data frame.
 
         Returns
         -------
         frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or fallback rule
-        that decides, missing if none does (if class counts are added up, also if no covering rule has the label that
-        wins); ``fired``, the numbers of all rules that cover the record; ``contradiction``, whether those rules name
-        different labels; ``reason``, in words. It is of the same library as X (and has its index), pandas or else
-        polars for arrays.
+        that decides, missing if none does (if class counts are added up, also if no covering rule has the winning
+        label); ``covering``, the numbers of all rules that cover the record; ``contradiction``, whether these rules
+        have different labels; ``reason``, a sentence. The frame is of the same library as X (and has its index); for
+        arrays it is pandas, or else polars.
         """
         answers = self._answer(X)
         covering, contradictions = answers.covering_rules()
         columns = {
             "label": self.classes_[answers.labels].tolist(),
             "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
-            "fired": covering,
+            "covering": covering,
             "contradiction": contradictions,
             "reason": answers.reasons(),
         }
         return frame_like(X, columns, rule="Int64")
 
     def why(self, X: Any, *, label: Any = None) -> Any:
-        """Say in words why a record gets its label, and what would have had to differ for another one.
-
-        Parameters
-        ----------
-        X : one record, a dict or a row of a pandas table, or a table
-        label : the other label to speak of; by default the three nearest
-
-        Returns
-        -------
-        str for one record, a list of str for a table; see :meth:`RuleSet.why`
-        """
+        """Explain the label of a record, and which changes would give another label; see :meth:`RuleSet.why`."""
         check_is_fitted(self)
         one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
         return self.rule_set_.why(X if one else self._table(X), label=label)
 
     def _answer(self, X: Any) -> Answers:
-        """Check a table to predict, and find all answers for it in one pass."""
+        """Check a table to predict, and return labels, deciding rules and probabilities from one pass over it."""
         table = self._table(X)
         return self.rule_set_.answer(table)
 
     def _table(self, X: Any) -> Table:
-        """Check a table to predict: columns by name, or by position where one of the two tables has no names."""
+        """Check a table to predict: columns by name, or by position if one of the two tables has no names."""
         check_is_fitted(self)
         table = as_table(X)
         names = getattr(self, "feature_names_in_", None)
@@ -200,4 +190,4 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
         elif names is not None:
             warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
-        return table.renamed([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
+        return table.rename([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))

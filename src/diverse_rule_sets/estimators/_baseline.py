@@ -1,4 +1,4 @@
-"""What the rivals share: the items, the limit on candidates, and the way back to raw units."""
+"""The base classes of the baselines: encoding, mining within a limit on candidates, and the rule set."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from diverse_rule_sets._input.checks import (
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._mining import Mined, Mining, TooManyBodiesError, frequent_bodies
-from diverse_rule_sets.estimators._translation import Items, counted, make_rule_set, translate
+from diverse_rule_sets.estimators._mining import FrequentBodies, Mining, TooManyBodiesError, frequent_bodies
+from diverse_rule_sets.estimators._translation import Items, count_rules, make_rule_set, translate
 
-# Is told the stage of a fit and how far it is, in words.
-Say = Callable[[str, str], None]
-# A rule's class shares are mixed with those of the whole table as if it covered so many records more. Counts are whole
-# numbers, so this changes no rule's likeliest class, and only settles ties.
+# Reports the stage of a fit and its progress, as text.
+Report = Callable[[str, str], None]
+# The class shares of a rule are smoothed with this many records of the whole table. Counts are integers, so this only
+# decides ties: it does not change the likeliest class of any other rule.
 _SMOOTHING = 1.0
 
 
-# A rule by the numbers of its items and its class.
+# A rule by the numbers of its items and of its class.
 BodyAndLabel = tuple[Body, int]
 CONDITIONS = ("thresholds", "bins")
-# The parameters that all baselines have.
+# The parameters of all baselines.
 BASELINE_CHECKS: dict[str, Check] = {
     "conditions": Choice(CONDITIONS),
     "binning": Binning(),
@@ -56,7 +56,7 @@ BASELINE_CHECKS: dict[str, Check] = {
 
 @dataclass(frozen=True)
 class Support(Check):
-    """``"auto"``, a number of records, or a share of them."""
+    """``"auto"``, a number of records, or a share of the records."""
 
     def __call__(self, name: str, value: Any) -> None:
         if isinstance(value, str):
@@ -67,37 +67,38 @@ class Support(Check):
             check_number(name, value, numbers.Real, low=0, high=1, open_low=True)
 
 
-class Rival(RuleSetEstimator):
-    """A rule learner of the literature on this package's items and bits."""
+class Baseline(RuleSetEstimator):
+    """A rule learner from the literature that uses the encoder and the backends of this package."""
 
     # The configuration of the experiments in "Diverse Rule Sets" (KDD 2020).
     _paper: ClassVar[dict[str, Any]]
-    # Which rule speaks where several cover a record.
+    # Which rule decides if several cover a record.
     _conflict: ClassVar[str]
 
     @classmethod
     def as_in_paper(cls, **overrides: Any) -> Self:
         """Return the configuration of the experiments in "Diverse Rule Sets" (KDD 2020).
 
-        With it some of scikit-learn's estimator checks fail, which ask for more accuracy than these settings reach.
+        Some of scikit-learn's estimator checks fail with it, because they require a higher accuracy.
         """
         return cls(**{**cls._paper, **overrides})
 
     @abstractmethod
-    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
-        """Return the rules in order, and further fitted attributes; ``say`` is told how far it is."""
+    def _find(self, items: Items, report: Report) -> tuple[list[BodyAndLabel], dict[str, Any]]:
+        """Return the rules in order, and further fitted attributes; call ``report`` with the progress."""
 
     def _learn(
         self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
     ) -> dict[str, Any]:
-        def say(stage: str, detail: str) -> None:
+        def report(stage: str, detail: str) -> None:
             if on_progress is not None:
                 on_progress(Progress(stage, detail=detail))
 
-        cutting = Cutting(self.binning, int(self.n_bins), self.conditions == "thresholds", otherwise="supervised")
-        items = self._encode(table, codes, np.ones(len(labels)), cutting)
-        found, fitted = self._find(items, say)
-        rules, covered = counted(items.backend, found)
+        thresholds = self.conditions == "thresholds"
+        options = CutOptions(self.binning, int(self.n_bins), thresholds, default_binning="supervised")
+        items = self._encode(table, codes, np.ones(len(labels)), options)
+        found, fitted = self._find(items, report)
+        rules, covered = count_rules(items.backend, found)
         rule_set = make_rule_set(
             items.backend,
             labels,
@@ -109,83 +110,87 @@ class Rival(RuleSetEstimator):
         return {"rule_set_": rule_set, **fitted}
 
 
-class MiningRival(Rival):
-    """A rival that chooses from frequent bodies."""
+class MiningBaseline(Baseline):
+    """A baseline that selects rules from frequent bodies."""
 
-    # Where `min_support="auto"` begins, a share of the records, and ends.
+    # The lowest and the highest support, as shares of the records, that `min_support="auto"` tries.
     _lowest: ClassVar[float]
     _highest: ClassVar[float] = 0.25
 
     @abstractmethod
-    def _enough(self, class_counts: Integers, needed: int) -> Flags:
-        """Tell which bodies reach a number of records."""
+    def _is_frequent(self, class_counts: Integers, support: int) -> Flags:
+        """Return which bodies reach a support, a number of records."""
 
-    def _final(self, class_counts: Integers) -> Flags:
-        """Tell which bodies need not be made longer."""
+    def _is_final(self, class_counts: Integers) -> Flags:
+        """Return which bodies need not be extended."""
         return np.zeros(len(class_counts), np.bool_)
 
-    def _mined(self, items: Items, say: Say) -> tuple[Mined, int]:
-        """List the frequent bodies; return them and the number of records that made them frequent."""
+    def _mine(self, items: Items, report: Report) -> tuple[FrequentBodies, int]:
+        """Return the frequent bodies, and the support that they reach as a number of records."""
         n_records = items.backend.n_records
         most = None if self.max_conditions is None else int(self.max_conditions)
         if isinstance(self.min_support, str):
-            mined, needed = self._suited(items, most, say)
+            mined, support = self._mine_auto(items, most, report)
         else:
             share = self.min_support
-            needed = int(share) if isinstance(share, numbers.Integral) else least_count(float(share), n_records)
+            support = int(share) if isinstance(share, numbers.Integral) else least_count(float(share), n_records)
             try:
-                mined = self._frequent(items, needed, most, say)
+                mined = self._mine_at(items, support, most, report)
             except TooManyBodiesError as error:
                 raise ValueError(
                     f"more than max_candidates={self.max_candidates:,} bodies {error} min_support={share}; raise "
                     f"min_support, lower max_conditions (now {self.max_conditions}), or allow more candidates"
                 ) from None
         if items.backend.n_items and not mined.bodies.size and items.backend.n_classes > 1:
-            warn(f"no condition reaches a support of {needed:,} records, so there are no rules; lower min_support")
-        return mined, needed
+            warn(f"no condition reaches a support of {support:,} records, so there are no rules; lower min_support")
+        return mined, support
 
-    def _suited(self, items: Items, most: int | None, say: Say) -> tuple[Mined, int]:
-        """Find the lowest support within bounds that has not too many bodies; if none has, with fewer conditions."""
+    def _mine_auto(self, items: Items, most: int | None, report: Report) -> tuple[FrequentBodies, int]:
+        """Mine at the lowest support within bounds with few enough bodies; if there is none, with fewer conditions."""
         low, high = (least_count(share, items.backend.n_records) for share in (self._lowest, self._highest))
         for longest in [most, *range(3 if most is None else most - 1, 0, -1)]:
-            found = self._unless_too_many(items, low, longest, say)
+            found = self._mine_within_limit(items, low, longest, report)
             if found is not None:
                 return found, low
-            found = self._unless_too_many(items, high, longest, say)
+            found = self._mine_within_limit(items, high, longest, report)
             if found is not None:
-                return self._bisected(items, longest, low, (found, high), say)
-        return self._frequent(items, items.backend.n_records, 1, say), items.backend.n_records
+                return self._bisect_support(items, longest, low, (found, high), report)
+        return self._mine_at(items, items.backend.n_records, 1, report), items.backend.n_records
 
-    def _bisected(
-        self, items: Items, longest: int | None, low: int, found: tuple[Mined, int], say: Say
-    ) -> tuple[Mined, int]:
-        """Come within a tenth of the lowest support for which there are not too many bodies; there are at ``low``."""
+    def _bisect_support(
+        self, items: Items, longest: int | None, low: int, found: tuple[FrequentBodies, int], report: Report
+    ) -> tuple[FrequentBodies, int]:
+        """Bisect between ``low``, with too many bodies, and ``found``, until they differ by about a tenth."""
         while found[1] > 1.1 * low + 1:
             middle = round((low * found[1]) ** 0.5)
-            better = self._unless_too_many(items, middle, longest, say)
+            better = self._mine_within_limit(items, middle, longest, report)
             if better is None:
                 low = middle
             else:
                 found = better, middle
         return found
 
-    def _unless_too_many(self, items: Items, needed: int, longest: int | None, say: Say) -> Mined | None:
+    def _mine_within_limit(
+        self, items: Items, support: int, longest: int | None, report: Report
+    ) -> FrequentBodies | None:
+        """Return the bodies that reach a support; None if there are more than ``max_candidates``."""
         try:
-            return self._frequent(items, needed, longest, say)
+            return self._mine_at(items, support, longest, report)
         except TooManyBodiesError:
             return None
 
-    def _frequent(self, items: Items, needed: int, longest: int | None, say: Say) -> Mined:
+    def _mine_at(self, items: Items, support: int, longest: int | None, report: Report) -> FrequentBodies:
+        """Return the bodies of at most ``longest`` conditions that reach a support."""
         mining = Mining(
-            lambda counts: self._enough(counts, needed),
+            lambda counts: self._is_frequent(counts, support),
             longest,
             int(self.max_candidates),
             exclusive=self.conditions == "bins",
-            final=self._final,
+            is_final=self._is_final,
         )
-        return frequent_bodies(items.backend, items.encoder.columns, mining, lambda words: say("mining", words))
+        return frequent_bodies(items.backend, items.encoder.columns, mining, lambda text: report("mining", text))
 
 
 def least_count(share: float, n_records: int) -> int:
-    """Return the fewest records that are at least a share of all; a hair below counts as equal."""
+    """Return the smallest number of records that is at least a share of all, up to rounding errors."""
     return max(1, math.ceil(share * n_records - 1e-9))

@@ -11,73 +11,73 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets._input.checks import Check, Number
 from diverse_rule_sets.data._backend import Backend
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
-from diverse_rule_sets.estimators._mining import Mined
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningBaseline, Report, Support
+from diverse_rule_sets.estimators._mining import FrequentBodies
 from diverse_rule_sets.estimators._translation import Items
 
 
-class CBAClassifier(MiningRival):
-    """CBA: class association rules in order of confidence, pruned by what they cover.
+class CBAClassifier(MiningBaseline):
+    """CBA: class association rules sorted by confidence, and selected by the records that they cover.
 
-    All rules of enough support and confidence are put in a total order. In that order a rule is kept if it answers at
-    least one record rightly that no earlier rule covers, and what it covers is taken away. The list is cut where rules
-    and default label together make the fewest errors. The first rule that covers a record speaks.
+    All rules with enough support and confidence are sorted. In that order, a rule is kept if it is correct for at least
+    one record that no earlier kept rule covers. The list ends where the rules and the default label together make the
+    fewest errors. If several rules cover a record, the first one decides.
 
     Parameters
     ----------
     min_support : float, int or "auto", default="auto"
-        The fewest records that a rule covers and answers rightly: a share of all (a float), or a number (an int).
-        ``"auto"`` is a hundredth, or more if that takes more than ``max_candidates`` bodies; where even a quarter does,
-        conditions are fewer.
+        Minimum number of records that a rule covers and whose label it has: a share of all records (a float), or a
+        number (an int). ``"auto"`` is a hundredth, or more if there would be more than ``max_candidates`` bodies; if
+        there are too many even with a quarter, rules have fewer conditions.
     min_confidence : float, default=0.5
-        The smallest share of the records under a rule that it answers rightly.
+        Minimum share of the covered records that have the label of the rule.
     max_rules : int or None, default=None
-        Keep only so many of the first rules.
+        Maximum number of rules; the first ones are kept.
     max_conditions : int or None, default=4
-        The most conditions of a rule.
+        Maximum number of conditions of a rule.
     conditions : {"bins", "thresholds"}, default="bins"
-        What is offered: bins between edges and single categories; or both sides of every edge and sets of categories,
-        which makes many more candidates.
+        The possible conditions: bins between edges and single categories; or both sides of every edge and sets of
+        categories, which gives many more candidates.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
-        Where columns are cut; a dict gives one of these words or a list of edges for each column.
+        Cut points of numbers and dates; a dict gives one of these words or a list of edges for each column.
     n_bins : int, default=5
-        The most bins of a column.
+        Maximum number of bins of a column.
     max_candidates : int, default=2_000_000
-        The most frequent bodies. If more reach a ``min_support`` that was given, an error says what to raise.
+        Maximum number of frequent bodies. If more reach a given ``min_support``, fit raises ValueError.
     n_jobs : int or None, default=None
-        Threads that share the counting; None means 1 and -1 all.
+        Number of threads for counting; None means 1 and -1 all.
     verbose : int, default=0
-        1 shows how far a fit is.
+        1 shows the progress of a fit.
 
     Attributes
     ----------
     rule_set_ : RuleSet
         The rules in order; ``conflict`` is ``"first"``.
     min_support_ : int
-        The fewest records that were asked for.
+        The minimum support that was used, as a number of records.
     n_candidates_ : int
-        How many frequent bodies were looked at.
+        Number of frequent bodies.
     n_association_rules_ : int
-        How many class association rules were put in order.
+        Number of class association rules.
     classes_ : array of labels, sorted
     n_features_in_ : int
-    feature_names_in_ : array of column names, only where X had them
+    feature_names_in_ : array of column names, only if X has them
 
     Notes
     -----
-    *From the paper:* support counts the records that the body covers and the label fits, over all records; the total
-    order (confidence, then support, then generated earlier); algorithm M1 of CBA-CB with its cut at the lowest total of
-    errors. M2 gives the same list with fewer passes over data on disk; on bits in memory M1 takes a
-    fraction of the time of mining, so there is nothing to gain.
+    *As in the paper:* support is the share of all records that the body covers and that have the label; the order of
+    rules (by confidence, then support, then generated earlier); algorithm M1 of CBA-CB, which ends the list at the
+    lowest number of errors. Algorithm M2 gives the same list with fewer passes over data on disk; here M1 takes a small
+    part of the time of mining.
 
-    *Left open, and settled:* "generated earlier" means fewer conditions (an interval with two ends counting twice),
-    then the order of columns and values, then the larger class. The default label is the likeliest among the records
-    left by the rules kept, in ties the larger class. ``max_rules`` cuts the finished list. The optional pruning of
-    rules by pessimistic error is not done.
+    *Not specified in the paper:* "generated earlier" means fewer conditions (an interval with two ends counts twice),
+    then the order of columns and values, then the larger class. The default label is the likeliest class among the
+    records that no kept rule covers, in ties the larger class. ``max_rules`` shortens the final list. The optional
+    pruning of rules by pessimistic error is not implemented.
 
-    *Faster, with the same result:* a rule that has a shorter rule in it, of the same label and at least its
-    confidence, can never be kept: the shorter one comes earlier, and takes or leaves all that it could answer
-    rightly. So bodies that cover the same records as a shorter one, or records of one class only, are not made longer.
+    *Faster, with the same result:* a rule is never kept if a shorter rule with some of its conditions has the same
+    label and at least its confidence: the shorter rule comes earlier and covers all its records. So bodies that cover
+    the same records as a shorter one, or records of one class only, are not extended.
 
     Examples
     --------
@@ -130,58 +130,60 @@ class CBAClassifier(MiningRival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _enough(self, class_counts: Integers, needed: int) -> Flags:
-        return np.asarray((class_counts >= needed).any(axis=1))
+    def _is_frequent(self, class_counts: Integers, support: int) -> Flags:
+        return np.asarray((class_counts >= support).any(axis=1))
 
-    def _final(self, class_counts: Integers) -> Flags:
-        """Tell which bodies cover records of one class only."""
+    def _is_final(self, class_counts: Integers) -> Flags:
+        """Return which bodies cover records of one class only."""
         return np.asarray((class_counts > 0).sum(axis=1) <= 1)
 
-    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
+    def _find(self, items: Items, report: Report) -> tuple[list[BodyAndLabel], dict[str, Any]]:
         backend = items.backend
-        mined, needed = self._mined(items, say)
-        bodies, labels = association_rules(mined, backend.class_totals, needed, float(self.min_confidence))
-        say("choosing", f"among {labels.size:,} rules")
-        chosen = covering(backend, mined.bodies.take(bodies), labels)
+        mined, support = self._mine(items, report)
+        bodies, labels = association_rules(mined, backend.class_totals, support, float(self.min_confidence))
+        report("choosing", f"among {labels.size:,} rules")
+        chosen = select_rules(backend, mined.bodies.take(bodies), labels)
         most = 0 if backend.n_classes < 2 else self.max_rules
         found = [
             (mined.bodies.body(int(bodies[j])), int(labels[j])) for j in chosen[: None if most is None else int(most)]
         ]
         fitted = {
-            "min_support_": needed,
+            "min_support_": support,
             "n_candidates_": mined.bodies.size,
             "n_association_rules_": int(labels.size),
         }
         return found, fitted
 
 
-def association_rules(mined: Mined, totals: Integers, needed: int, min_confidence: float) -> tuple[Integers, Integers]:
-    """Return body and label of each class association rule, in CBA's total order.
+def association_rules(
+    mined: FrequentBodies, totals: Integers, support: int, min_confidence: float
+) -> tuple[Integers, Integers]:
+    """Return the body number and the label of each class association rule, in CBA's order.
 
-    Rules that a parent with the same label and at least the same confidence makes superfluous are left out.
+    Rules are left out if the rule of a parent body with the same label has at least the same confidence.
     """
     counts = mined.class_counts
     confidence = counts / counts.sum(axis=1, keepdims=True)
-    worth = (counts >= needed) & (confidence >= min_confidence)
+    accepted = (counts >= support) & (confidence >= min_confidence)
     longer = np.flatnonzero(mined.parents[:, 0] >= 0)
     for parent in mined.parents[longer].T:
-        worth[longer] &= confidence[longer] > confidence[parent]
-    bodies, labels = np.nonzero(worth)
+        accepted[longer] &= confidence[longer] > confidence[parent]
+    bodies, labels = np.nonzero(accepted)
     rank = np.empty(totals.size, np.int64)
     rank[np.argsort(-totals, kind="stable")] = np.arange(totals.size)
     order = np.lexsort((rank[labels], bodies, -counts[bodies, labels], -confidence[bodies, labels]))
     return bodies[order], labels[order]
 
 
-def covering(backend: Backend, bodies: Lists, labels: Integers) -> Integers:
-    """Return the places of the rules that CBA-CB keeps (M1): each right about some record left, up to the best cut."""
+def select_rules(backend: Backend, bodies: Lists, labels: Integers) -> Integers:
+    """Return the positions of the rules that CBA-CB keeps (algorithm M1), up to the fewest errors."""
     chosen = np.flatnonzero(backend.claims(bodies, labels))
     left, wrong, errors = backend.everything, 0, []
     for j in chosen.tolist():
         cover = backend.cover(bodies.body(j))
-        taken = backend.class_counts(backend.intersection(cover, left))
+        decided = backend.class_counts(backend.intersection(cover, left))
         left = backend.difference(left, cover)
-        wrong += int(taken.sum() - taken[labels[j]])
-        rest = backend.class_counts(left)
-        errors.append(wrong + int(rest.sum() - rest.max()))
+        wrong += int(decided.sum() - decided[labels[j]])
+        uncovered = backend.class_counts(left)
+        errors.append(wrong + int(uncovered.sum() - uncovered.max()))
     return chosen[: int(np.argmin(errors)) + 1] if errors else chosen

@@ -1,4 +1,4 @@
-"""CN2, unordered: rules of one class after the other by beam search (Clark and Boswell, EWSL 1991)."""
+"""CN2, unordered: rules for one class after another by beam search (Clark and Boswell, EWSL 1991)."""
 
 from __future__ import annotations
 
@@ -13,76 +13,67 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, Choice, Number
 from diverse_rule_sets.data._backend import Cover
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, Rival, Say
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, Baseline, BodyAndLabel, Report
 from diverse_rule_sets.estimators._translation import Items
 
 Floats = NDArray[np.float64]
 
 
-class CN2Classifier(Rival):
-    """CN2, unordered: for each class in turn, the best rule that a beam search finds, then the best for what is left.
+class CN2Classifier(Baseline):
+    """CN2, unordered: for each class, rules are found one after another by beam search.
 
-    A beam of bodies is made longer one condition at a time; the best body met on the way becomes a rule, the records of
-    the class that it covers are taken away, and the search starts again. Where several rules cover a record, their
-    class counts are added up and the largest class wins.
+    A beam of bodies is extended one condition at a time. The best body found becomes a rule, the records of the class
+    that it covers are removed, and the search starts again. If several rules cover a record, their class counts are
+    added up and the largest class wins.
 
     Parameters
     ----------
     evaluation : {"laplace", "entropy"}, default="laplace"
-        What makes a body good: the Laplace estimate ``(p + 1) / (n + 2)`` of its precision, where p of the n records
-        left under it are of the class; or low entropy of "this class or another", with more of the class than in
-        the records left as a whole.
+        The quality of a body: the Laplace estimate ``(p + 1) / (n + 2)`` of its precision, if it covers n remaining
+        records and p of them are of the class; or low entropy of the class against the others, with a larger share of
+        the class than among all remaining records.
     beam_width : int, default=10
-        How many bodies are made longer side by side.
+        Number of bodies that are extended in each step.
     min_covered : int, default=5
-        The fewest records of its class, among those left, under a rule.
+        Minimum number of remaining records of its class that a rule covers.
     significance : float, default=1.0
-        The level of a likelihood ratio test of each rule on the records left (chi-square with one degree of freedom); a
-        rule must also have more of its class than the whole table. 1 asks for nothing.
+        Level of a likelihood ratio test of each rule on the remaining records (chi-square with one degree of freedom);
+        the share of the class must also be larger than in the whole table. 1 means no test.
     max_rules : int or None, default=None
-        Keep only so many of the first rules; classes are taken in their sorted order.
+        Maximum number of rules; the first ones are kept, classes in sorted order.
     max_conditions : int or None, default=5
-        The most conditions of a rule.
-    conditions : {"bins", "thresholds"}, default="bins"
-        What is offered: bins between edges and single categories; or both sides of every edge and sets of categories,
-        which makes many more candidates.
-    binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
-        Where columns are cut; a dict gives one of these words or a list of edges for each column.
-    n_bins : int, default=5
-        The most bins of a column.
-    n_jobs : int or None, default=None
-        Threads that share the counting; None means 1 and -1 all.
-    verbose : int, default=0
-        1 shows how far a fit is.
+        Maximum number of conditions of a rule.
+    conditions, binning, n_bins, n_jobs, verbose
+        As for :class:`CBAClassifier`.
 
     Attributes
     ----------
     rule_set_ : RuleSet
         The rules in the order in which they were found; ``conflict`` is ``"counts"``.
     n_candidates_ : int
-        How many bodies with enough records of the class were judged, in all searches together.
-    classes_ : array of labels, sorted
-    n_features_in_ : int
-    feature_names_in_ : array of column names, only where X had them
+        Number of bodies with enough records of the class that were evaluated, in all searches together.
+    classes_, n_features_in_, feature_names_in_
+        As for :class:`CBAClassifier`.
 
     Notes
     -----
-    *From the papers:* separate and conquer class by class, only covered records of the class being taken away (Clark
+    *As in the papers:* separate and conquer for each class, where only covered records of the class are removed (Clark
     and Boswell 1991); beam search from the empty body, Laplace or entropy as the heuristic, the likelihood ratio test
-    (Clark and Niblett 1989); adding up the class counts of all covering rules.
+    (Clark and Niblett 1989); addition of the class counts of all covering rules.
 
-    *Left open, and settled:* as in Orange, the Laplace estimate sets one class against all others (2, not the number of
-    classes), ``min_covered`` counts records of the class, a longer body must change the class counts, and of equally
-    good bodies the one met first stands. The test has one degree of freedom, for the class against the others, and a
-    rule with less of its class than the table fails it. A rule's published counts are those of all training records
-    under it. The default label is the likeliest among training records that no rule covers (Orange: among all).
+    *Not specified in the papers:* as in Orange, the Laplace estimate compares one class with all others (2, not the
+    number of classes), ``min_covered`` counts records of the class, an extension must change the class counts, and of
+    equally good bodies the first one is used. The test has one degree of freedom, for the class against the others,
+    and a rule with a smaller share of its class than the table fails it. The class counts of a rule in the result are
+    those of all training records that it covers. The default label is the likeliest class among training records that
+    no rule covers (Orange: among all).
 
-    *Weak rules:* the search goes on until too few records of a class are left, so the last rules of a class may have
-    less of it than the whole table (with Laplace; entropy refuses them). ``significance`` keeps them out.
+    *Weak rules:* the search for a class ends when too few of its records remain, so its last rules may have a smaller
+    share of the class than the whole table (with Laplace; entropy excludes such rules). ``significance`` excludes them.
 
-    *Unlike Orange 3.40:* the beam never holds the same body twice (there, ``a AND b`` and ``b AND a`` take two places),
-    every new body may become the rule (there, the first one made from each member of the beam is passed over), and
-    where no body is left the class is done (there, an empty rule is added, which predictions ignore).
+    *Different from Orange 3.40:* the beam never contains the same body twice (there, ``a AND b`` and ``b AND a`` are
+    two bodies), every new body may become the rule (there, the first extension of each body of the beam is skipped),
+    and if no body remains the class is finished (there, an empty rule is added, which predictions ignore).
 
     Examples
     --------
@@ -137,7 +128,7 @@ class CN2Classifier(Rival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
+    def _find(self, items: Items, report: Report) -> tuple[list[BodyAndLabel], dict[str, Any]]:
         backend = items.backend
         most = backend.n_records if self.max_rules is None else int(self.max_rules)
         found: list[BodyAndLabel] = []
@@ -150,25 +141,25 @@ class CN2Classifier(Rival):
             backend.n_items if self.max_conditions is None else int(self.max_conditions),
         )
         for label in range(backend.n_classes if backend.n_classes > 1 else 0):
-            taken = backend.nothing
+            removed = backend.nothing
             while len(found) < most:
-                body = search.best_body(label, taken)
+                body = search.best_body(label, removed)
                 if body is None:
                     break
                 found.append((body, label))
                 own = backend.intersection(backend.cover(body), backend.of_class(label))
-                taken = backend.union(taken, own)
-                say(f"class {label + 1} of {backend.n_classes}", f"{len(found)} rules")
+                removed = backend.union(removed, own)
+                report(f"class {label + 1} of {backend.n_classes}", f"{len(found)} rules")
         return found, {"n_candidates_": search.n_candidates}
 
 
 def laplace(inside: Integers, others: Integers, share: float) -> Floats:
-    """Laplace estimate of the precision: as if one more record of each side lay under the body."""
+    """Return the Laplace estimate of the precision: one record of the class and one of the others are added."""
     return np.asarray((inside + 1) / (inside + others + 2))
 
 
 def low_entropy(inside: Integers, others: Integers, share: float) -> Floats:
-    """Negative entropy in bits of the class against the others; minus infinity where it is not above its share."""
+    """Return the negative entropy in bits of the class against the others; -inf if its share is at most ``share``."""
     p = inside / np.maximum(inside + others, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = -np.nan_to_num(p * np.log2(p)) - np.nan_to_num((1 - p) * np.log2(1 - p))
@@ -180,7 +171,7 @@ EVALUATIONS: dict[str, Evaluation] = {"laplace": laplace, "entropy": low_entropy
 
 
 class _Level(NamedTuple):
-    """What is known of every body of the beam with every item added: arrays (n_bodies, n_items)."""
+    """The evaluation of every body of the beam with every item added: arrays (n_bodies, n_items)."""
 
     quality: Floats
     valid: Flags
@@ -204,52 +195,52 @@ class _Search:
         self._evaluation = evaluation
         self._beam_width = beam_width
         self._min_covered = min_covered
-        # Under chance the likelihood ratio is distributed as the square of a normal deviate.
+        # If class and body are independent, the likelihood ratio is distributed as a squared normal variable.
         self._critical = NormalDist().inv_cdf(max(significance / 2, 1e-300)) ** 2 if significance < 1 else -np.inf
         self._max_conditions = max_conditions
         self.n_candidates = 0
 
-    def best_body(self, label: int, taken: Cover) -> tuple[int, ...] | None:
-        """Return the best body for a class whose records in ``taken`` do not count any more; None if there is none."""
+    def best_body(self, label: int, removed: Cover) -> tuple[int, ...] | None:
+        """Return the best body for a class, without its records in ``removed``; None if there is none."""
         left = self._backend.class_totals.copy()
-        left[label] -= self._backend.class_counts(taken)[label]
+        left[label] -= self._backend.class_counts(removed)[label]
         share = left[label] / left.sum()
         beam: list[tuple[int, ...]] = [()]
         best, best_quality = None, -np.inf
         while beam and self._backend.n_items:
-            level = self._extended(beam, label, taken, share)
+            level = self._extend(beam, label, removed, share)
             self.n_candidates += int(level.valid.sum())
             quality = np.where(level.valid & level.significant, level.quality, -np.inf)
-            place = int(np.argmax(quality))
-            if quality.flat[place] > best_quality:
-                best, best_quality = _added(beam, place, self._backend.n_items), float(quality.flat[place])
+            position = int(np.argmax(quality))
+            if quality.flat[position] > best_quality:
+                best, best_quality = _body_at(beam, position, self._backend.n_items), float(quality.flat[position])
             beam = self._next_beam(beam, level)
         return best
 
-    def _extended(self, beam: list[tuple[int, ...]], label: int, taken: Cover, share: float) -> _Level:
-        """Judge every body of the beam with every item added."""
-        counts = self._backend.extended(beam, taken)
+    def _extend(self, beam: list[tuple[int, ...]], label: int, removed: Cover, share: float) -> _Level:
+        """Evaluate every body of the beam with every item added."""
+        counts = self._backend.extension_counts(beam, removed)
         counts[label] -= counts[-1]
         by_class, whole = counts[:-1, :, :-1], counts[:-1, :, -1:]
         inside = by_class[label]
         others = by_class.sum(axis=0) - inside
         valid = inside >= self._min_covered
         if beam != [()]:
-            valid &= self._lengthened(np.array(beam)) & (by_class != whole).any(axis=0)
+            valid &= self._allowed_items(np.array(beam)) & (by_class != whole).any(axis=0)
         quality = self._evaluation(inside, others, share)
         return _Level(quality, valid, self._significant(inside, others, label))
 
-    def _lengthened(self, bodies: Integers) -> Flags:
-        """Tell which items may be added to which bodies: not their own, and no further column beyond the most."""
-        places = np.arange(len(bodies))[:, None]
+    def _allowed_items(self, bodies: Integers) -> Flags:
+        """Return which items may be added to which bodies: not their own, and no column beyond the maximum number."""
+        numbers = np.arange(len(bodies))[:, None]
         used = np.zeros((len(bodies), int(self._columns[-1]) + 1), np.bool_)
-        used[places, self._columns[bodies]] = True
-        may = used[:, self._columns] | (used.sum(axis=1, keepdims=True) < self._max_conditions)
-        may[places, bodies] = False
-        return np.asarray(may)
+        used[numbers, self._columns[bodies]] = True
+        allowed = used[:, self._columns] | (used.sum(axis=1, keepdims=True) < self._max_conditions)
+        allowed[numbers, bodies] = False
+        return np.asarray(allowed)
 
     def _significant(self, inside: Integers, others: Integers, label: int) -> Flags:
-        """Tell which counts have more of the class than the whole table, by more than chance would have it."""
+        """Return which bodies have a significantly larger share of the class than the whole table."""
         if self._critical < 0:
             return np.ones(inside.shape, np.bool_)
         share = self._backend.class_totals[label] / self._backend.n_records
@@ -260,17 +251,17 @@ class _Search:
         return np.asarray((ratio >= self._critical) & (inside > covered * share))
 
     def _next_beam(self, beam: list[tuple[int, ...]], level: _Level) -> list[tuple[int, ...]]:
-        """Return the best bodies, each once; of equals those met first."""
-        places = np.flatnonzero(level.valid)
-        order = places[np.argsort(-level.quality.flat[places], kind="stable")]
+        """Return the best bodies without repetition; of equally good ones the first."""
+        positions = np.flatnonzero(level.valid)
+        order = positions[np.argsort(-level.quality.flat[positions], kind="stable")]
         bodies: dict[tuple[int, ...], None] = {}
-        for place in order:
-            bodies.setdefault(_added(beam, int(place), self._backend.n_items))
+        for position in order:
+            bodies.setdefault(_body_at(beam, int(position), self._backend.n_items))
             if len(bodies) == self._beam_width:
                 break
         return list(bodies)
 
 
-def _added(beam: list[tuple[int, ...]], place: int, n_items: int) -> tuple[int, ...]:
-    """Return the body at a place of the flattened level."""
-    return tuple(sorted((*beam[place // n_items], place % n_items)))
+def _body_at(beam: list[tuple[int, ...]], position: int, n_items: int) -> tuple[int, ...]:
+    """Return the body at a position of the flattened level."""
+    return tuple(sorted((*beam[position // n_items], position % n_items)))

@@ -1,4 +1,4 @@
-"""DiverseRuleSetClassifier: the default of this package."""
+"""DiverseRuleSetClassifier: the main classifier of this package."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._search import (
     SHARED_CHECKS,
     ClassWeightCheck,
+    Extensions,
     InternalSettings,
     SearchClassifier,
 )
@@ -27,7 +28,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     Gionis, KDD 2020), and improved by local search: conditions are added, dropped and swapped while that raises the
     quality of the rule. Rules are chosen greedily so that the sum of their qualities plus ``lambda`` times the sum of
     their Jaccard distances is large, and so that no rule shares more than ``max_overlap`` of its records with the rules
-    before it. Rules that still mix classes are split. Records that no rule covers are left to fallback rules.
+    before it. Rules that still mix classes are split. Fallback rules decide the records that no rule covers.
 
     :class:`DRSClassifier` is the paper's own method. It differs in the conditions (fixed bins instead of thresholds and
     sets of categories), in the search (no local search, no splits, no class weights, no evidence) and in the prediction
@@ -56,18 +57,18 @@ class DiverseRuleSetClassifier(SearchClassifier):
         labels and the probabilities, so that rare classes get rules of their own. None counts every record once, for
         plain accuracy and for probabilities that match the class frequencies of the table.
     min_evidence : float, default=1.0
-        How much evidence a rule needs, so that it is not a chance find among the many that were tried. On pure noise
-        the default still lets a few chance finds through; 2 keeps them out and gives fewer rules; 0 asks for none.
+        How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
+        spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.
     smoothing : float or None, default=5.0
         The class shares of a rule are mixed with those of the whole table as if the rule covered so many more records,
-        so that pure rules of a handful of records are not preferred. None: as many as there are classes.
+        so that pure rules with few records are not preferred. None: the number of classes.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
         Cut points of numbers and dates: where the classes differ, at equal widths, or with about equally many records
         in each bin. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
         other columns are cut by ``"supervised"``.
     negation : bool, default=False
-        Allow conditions such as ``job not in {"clerk"}`` where they are shorter. They also hold for categories that
-        did not occur in training.
+        Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
+        not occur in training.
     conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
         Which rule decides if several cover a record: the one with the highest precision, plain or smoothed (which
         trusts rules of few records less), or with the highest F1 score; the first one; the best rule of the label that
@@ -75,8 +76,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         A callable is given the tuple of covering rules and returns one of them.
     default : {"majority", "least_covered"} or label, default="majority"
         The label of records that neither rules nor fallback rules cover: the likeliest class among such training
-        records, the class of which rules of its own cover the smallest share, or a label. (The two words are never
-        read as labels.)
+        records, the class whose own rules cover the smallest share of it, or a label. (The two words are never
+        interpreted as labels.)
     given_rules : list of Rule or str, or None, default=None
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
@@ -89,14 +90,15 @@ class DiverseRuleSetClassifier(SearchClassifier):
     monotone : dict of column names or None, default=None
         The direction in which numbers or dates may be used. With ``{"age": {"ill": "increasing"}}`` learnt rules and
         fallback rules of the label "ill" may contain ``age > 60`` but neither ``age <= 60`` nor ``40 < age <= 60``;
-        ``"decreasing"`` is the opposite. Labels that are not named are free. With two labels, ``{"age": "increasing"}``
-        applies to the second, and its opposite to the first. ``is missing`` is always allowed.
+        ``"decreasing"`` is the opposite. Labels that are not named have no constraint. With two labels,
+        ``{"age": "increasing"}`` applies to the second, and its opposite to the first. ``is missing`` is always
+        allowed.
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
     n_jobs : int or None, default=None
         Number of threads for counting; None means 1 and -1 all. Useful from about 100,000 records.
     verbose : int, default=0
-        1 shows the number of rules and what they cover during the fit, 2 writes a line for every rule.
+        1 shows the number of rules and their coverage during the fit, 2 writes a line for every rule.
 
     Attributes
     ----------
@@ -112,7 +114,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         (share of its class newly covered), and the ``pass`` that found it (1 or 2; 0 for given rules).
         ``pandas.DataFrame(clf.history_)`` shows it.
     n_features_in_ : int
-    feature_names_in_ : array of column names, only where X had them
+    feature_names_in_ : array of column names, only if X has them
 
     Notes
     -----
@@ -146,20 +148,20 @@ class DiverseRuleSetClassifier(SearchClassifier):
     def __init__(
         self,
         *,
-        # how much there is to read
+        # size of the rule set
         max_rules: int = 40,
         max_conditions: int | None = 5,
         max_overlap: float = 0.01,
         min_support: int = 3,
         max_fallbacks: int = 15,
-        # what a good rule is
+        # quality of rules
         class_weight: Any = "balanced",
         min_evidence: float = 1.0,
         smoothing: float | None = 5.0,
-        # which conditions there are
+        # possible conditions
         binning: Any = "supervised",
         negation: bool = False,
-        # which rule decides
+        # prediction
         conflict: Any = "smoothed",
         default: Any = "majority",
         # constraints
@@ -167,7 +169,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         forbidden: Any = None,
         required: Any = None,
         monotone: Any = None,
-        # how the fit runs
+        # running the fit
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -210,14 +212,17 @@ class DiverseRuleSetClassifier(SearchClassifier):
     def _settings(self) -> InternalSettings:
         return self._internal
 
+    def _extensions(self) -> Extensions:
+        return Extensions(self.max_fallbacks, self.class_weight, self.min_evidence, self.smoothing, self.negation)
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each record, columns as in ``classes_``.
 
         They are the class counts of the rule or fallback rule that decides, smoothed and weighted by class:
-        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Of its training records n_k are of class k, of all
-        training records a share p_k, m is ``smoothing`` and w_k the class weight. With ``class_weight="balanced"`` the
-        probabilities are those of a table in which all classes are equally common, as in scikit-learn's classifiers,
-        and the label is the class with the highest probability. For the frequencies of the table itself, fit with
-        ``class_weight=None``.
+        ``w_k * (n_k + m * p_k)`` for class k, scaled to sum to 1. Here n_k is the number of its training records of
+        class k, p_k the share of class k among all training records, m is ``smoothing`` and w_k the class weight. With
+        ``class_weight="balanced"`` the probabilities are those of a table in which all classes are equally common, as
+        in scikit-learn's classifiers, and the label is the class with the highest probability. For the frequencies of
+        the table itself, fit with ``class_weight=None``.
         """
         return super().predict_proba(X)

@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from diverse_rule_sets._input.checks import Check, Choice, Flag, Number
-from diverse_rule_sets.estimators._search import DIVERSITY, SHARED_CHECKS, InternalSettings, SearchClassifier
+from diverse_rule_sets.estimators._search import (
+    DIVERSITY,
+    SHARED_CHECKS,
+    Extensions,
+    InternalSettings,
+    SearchClassifier,
+)
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 from diverse_rule_sets.learn.samplers import MEASURES
 
@@ -16,10 +22,10 @@ from diverse_rule_sets.learn.samplers import MEASURES
 class DRSClassifier(SearchClassifier):
     """The method of the paper "Diverse Rule Sets" (Zhang and Gionis, KDD 2020), with its settings as defaults.
 
-    In each round ``n_candidates`` rules are drawn for every class, with chances that favour rules that cover uncovered
-    records of the class and few others; the best of them is added, by quality and by its Jaccard distances to the rules
-    chosen so far (Algorithm 2). A second pass chooses again among all candidates drawn, and the set with the higher
-    objective is kept.
+    In each round ``n_candidates`` rules are drawn for every class, with probabilities that favour rules that cover
+    uncovered records of the class and few others; the best of them is added, by quality and by its Jaccard distances to
+    the rules chosen so far (Algorithm 2). A second pass chooses again among all candidates drawn, and the set with the
+    higher objective is kept.
 
     It differs from :class:`DiverseRuleSetClassifier`, which is more accurate with fewer and shorter rules, in three
     respects. *Conditions*: each numeric column is cut into a few bins of equal width, and a condition names one bin or
@@ -39,7 +45,7 @@ class DRSClassifier(SearchClassifier):
     n_candidates : int, default=500
         Number of rules drawn for each class in each round.
     measure : {"pairs", "triples"}, default="pairs"
-        The law by which rules are drawn, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
+        The distribution of drawn rules, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
     diversity : {"strict", "permissive", "none"} or float, default="strict"
         The weight lambda of the distances: the maximum (strict) or the mean (permissive) quality of rules drawn from
         the whole table, zero (none), or a number.
@@ -56,16 +62,12 @@ class DRSClassifier(SearchClassifier):
     conflict : {"precision", "smoothed", "f1", "first", "vote", "counts"} or callable, default="precision"
         Which rule decides if several cover a record; see :class:`DiverseRuleSetClassifier`.
     default : {"least_covered", "majority"} or label, default="least_covered"
-        The label of records that no rule covers: the class of which rules of its own cover the smallest share, the
+        The label of records that no rule covers: the class whose own rules cover the smallest share of it, the
         likeliest class among such training records, or a label.
     given_rules, forbidden, required, monotone : constraints, default=None
         As for :class:`DiverseRuleSetClassifier`.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
-    n_jobs : int or None, default=None
-        Number of threads for counting; None means 1 and -1 all.
-    verbose : int, default=0
-        1 shows the number of rules and what they cover during the fit, 2 writes a line for every rule.
+    random_state, n_jobs, verbose
+        As for :class:`DiverseRuleSetClassifier`.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class DRSClassifier(SearchClassifier):
     def __init__(
         self,
         *,
-        # how much there is to read
+        # size of the rule set
         max_rules: int = 100,
         max_conditions: int | None = None,
         max_overlap: float = 1.0,
@@ -115,10 +117,10 @@ class DRSClassifier(SearchClassifier):
         diversity: str | float = "strict",
         min_recall_gain: float = 0.01,
         second_pass: bool = True,
-        # which conditions there are
+        # possible conditions
         binning: Any = "uniform",
         n_bins: int = 5,
-        # which rule decides
+        # prediction
         conflict: Any = "precision",
         default: Any = "least_covered",
         # constraints
@@ -126,7 +128,7 @@ class DRSClassifier(SearchClassifier):
         forbidden: Any = None,
         required: Any = None,
         monotone: Any = None,
-        # how the fit runs
+        # running the fit
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -162,3 +164,6 @@ class DRSClassifier(SearchClassifier):
             second_pass=self.second_pass,
             n_bins=self.n_bins,
         )
+
+    def _extensions(self) -> Extensions:
+        return Extensions()

@@ -12,19 +12,20 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, Choice, Number, check_choice, check_number, generator
 from diverse_rule_sets.data._backend import Backend, Cover
-from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningRival, Say, Support
-from diverse_rule_sets.estimators._ids_objective import N_TERMS, Chosen, Floats, Pool
+from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, BodyAndLabel, MiningBaseline, Report, Support
+from diverse_rule_sets.estimators._ids_objective import N_TERMS, Floats, Pool, Selection
 from diverse_rule_sets.estimators._translation import Items
 
-# What the coordinate search tries for each weight, and where it begins: as in the experiments of "Diverse Rule Sets".
+# The values that the coordinate search tries for each weight, and the initial value, as in "Diverse Rule Sets".
 _GRID = (1.0, 10.0, 100.0, 500.0, 1000.0)
-_BEGIN = 0.5
+_INITIAL_WEIGHT = 0.5
 _VALIDATION_SHARE = 0.2
-# The smooth local search draws so many sets at a time, and at most.
+# The smooth local search draws so many sets at a time, and at most so many for one estimate.
 _DRAWN, _MOST_DRAWN = 10, 200
 _DELTA = 1 / 3
 
-Tell = Callable[[str], None]
+# Reports the progress of a search as text.
+ReportText = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,56 +38,48 @@ class TermWeights(Check):
             return
         if not isinstance(value, list | tuple | np.ndarray) or len(value) != N_TERMS:
             raise ValueError(f"{name} must be 'tuned' or {N_TERMS} numbers, got {value!r}")
-        for place, weight in enumerate(value):
-            check_number(f"{name}[{place}]", weight, numbers.Real, low=0, high=1e9)
+        for term, weight in enumerate(value):
+            check_number(f"{name}[{term}]", weight, numbers.Real, low=0, high=1e9)
 
 
-class IDSClassifier(MiningRival):
-    """IDS: the set of frequent rules that is best in seven respects at once.
+class IDSClassifier(MiningBaseline):
+    """IDS: a set of frequent rules that maximises a weighted sum of seven terms.
 
-    Every frequent body with every label is a candidate. Local search makes a weighted sum of seven terms large: few
-    rules, short rules, little overlap between rules of the same label and between rules of different labels, a rule for
-    every class, few records answered wrongly, many records answered rightly by some rule. Where several rules cover a
-    record, the one with the highest F1 score speaks.
+    Every frequent body with every label is a candidate. Local search maximises a weighted sum of seven terms: few
+    rules, short rules, little overlap between rules of the same label, little overlap between rules of different
+    labels, a rule for every class, few records covered by rules with another label, many records covered by a rule with
+    their label. If several rules cover a record, the one with the highest F1 score decides.
 
     Parameters
     ----------
     weights : sequence of 7 numbers, or "tuned", default=(1, 1, 1, 1, 1, 1, 1)
-        The weights of the seven terms, in that order. ``"tuned"`` finds them by coordinate search: one fifth of the
-        records is set aside, and each weight in turn takes the value among 1, 10, 100, 500 and 1000 with the best
-        balanced accuracy there (35 searches; then a last one on all records).
+        The weights of the seven terms, in that order. ``"tuned"`` finds them by coordinate search: a fifth of the
+        records is used for validation, and each weight in turn takes the value among 1, 10, 100, 500 and 1000 with the
+        best balanced accuracy there (35 searches; then a last one on all records).
     search : {"deterministic", "smooth"}, default="deterministic"
-        How the set is found. Deterministic local search adds and drops one rule at a time while that pays. Smooth local
-        search, the one its authors recommend, answers with a random set (see Notes).
+        Deterministic local search adds or drops one rule at a time as long as the value rises enough. Smooth local
+        search, which its authors recommend, returns a random set (see Notes).
     step : {"best", "first"}, default="best"
-        Which step the deterministic search takes: the one that gains most, or the first that gains enough, in the order
-        of candidates (short bodies come first).
+        The step of the deterministic search: the one with the largest gain, or the first one with a sufficient gain in
+        the order of candidates (short bodies first).
     epsilon : float, default=0.001
         A step of the deterministic search must gain more than ``epsilon / n**2`` of the value, for n candidates.
     min_support : float, int or "auto", default="auto"
-        The fewest records under a rule: a share of all (a float), or a number (an int). ``"auto"`` is a twentieth, or
-        more if that takes more than ``max_candidates`` bodies; where even a quarter does, conditions are fewer.
+        Minimum number of records that a rule covers: a share of all records (a float), or a number (an int). ``"auto"``
+        is a twentieth, or more if there would be more than ``max_candidates`` bodies; if there are too many even with a
+        quarter, rules have fewer conditions.
     max_rules : int or None, default=None
-        Keep only so many rules, those with the highest F1 score.
+        Maximum number of rules; those with the highest F1 score are kept.
     max_conditions : int or None, default=2
-        The most conditions of a rule.
-    conditions : {"bins", "thresholds"}, default="bins"
-        What is offered: bins between edges and single categories; or both sides of every edge and sets of categories,
-        which makes many more candidates.
-    binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
-        Where columns are cut; a dict gives one of these words or a list of edges for each column.
-    n_bins : int, default=5
-        The most bins of a column.
+        Maximum number of conditions of a rule.
     max_candidates : int, default=5000
-        The most frequent bodies, at most 10,000; each is a candidate with every label. All overlaps between bodies are
-        kept as one matrix (5,000 bodies: 200 MB), and the records under each as bits. If more reach a ``min_support``
-        that was given, an error says what to raise.
+        Maximum number of frequent bodies, at most 10,000; each is a candidate with every label. The overlaps of all
+        pairs of bodies are kept in one matrix (200 MB for 5,000 bodies), and the records of each body as bits. If more
+        bodies reach a given ``min_support``, fit raises ValueError.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the records set aside and of the smooth search.
-    n_jobs : int or None, default=None
-        Threads that share the counting; None means 1 and -1 all.
-    verbose : int, default=0
-        1 shows how far a fit is.
+        Seed of the validation records and of the smooth search.
+    conditions, binning, n_bins, n_jobs, verbose
+        As for :class:`CBAClassifier`.
 
     Attributes
     ----------
@@ -95,40 +88,37 @@ class IDSClassifier(MiningRival):
     weights_ : array of 7 numbers
         The weights that were used.
     terms_ : array of 7 numbers
-        The seven terms of the set that was found (before ``max_rules`` cuts it).
+        The seven terms of the set found (before it is shortened to ``max_rules``).
     objective_ : float
         Their weighted sum.
-    min_support_ : int
-        The fewest records that were asked for.
     n_candidates_ : int
-        How many candidate rules there were.
-    classes_ : array of labels, sorted
-    n_features_in_ : int
-    feature_names_in_ : array of column names, only where X had them
+        Number of candidate rules.
+    min_support_, classes_, n_features_in_, feature_names_in_
+        As for :class:`CBAClassifier`.
 
     Notes
     -----
-    *From the paper:* the seven terms with their additive constants, which make them non-negative; candidates from
-    frequent bodies, with every label; both local searches (of Feige, Mirrokni and Vondrak, 2007); F1 in conflicts. The
-    deterministic search ends with at least a third of the best value, the smooth one in expectation with two
-    fifths.
+    *As in the paper:* the seven terms with their additive constants, which make them non-negative; candidates from
+    frequent bodies with every label; both local searches (Feige, Mirrokni and Vondrak, 2007); the F1 score in
+    conflicts. The deterministic search reaches at least a third of the best value, the smooth one two fifths in
+    expectation.
 
-    *Left open, and settled:* overlap is summed over pairs of different rules, as in the authors' program (the paper's
-    sum would also count each rule with itself). A step of the deterministic search takes the candidate that gains most;
-    in the authors' program it is the first that gains enough, and ``epsilon`` is 0.05. Of bodies that cover the same
-    records, one made from the other, the shorter is a candidate. The default label is the likeliest among training
-    records that no rule covers. The smooth search draws at most 200 sets for an estimate, asks for two standard errors
-    beyond its threshold, and ends after twice as many steps as there are candidates.
+    *Not specified in the paper:* overlap is summed over pairs of different rules, as in the authors' program (the
+    paper's sum would also count each rule with itself). A step of the deterministic search uses the candidate with the
+    largest gain; in the authors' program it is the first with a sufficient gain, and ``epsilon`` is 0.05. If a body and
+    its extension cover the same records, only the shorter one is a candidate. The default label is the likeliest class
+    among training records that no rule covers. The smooth search draws at most 200 sets for an estimate, requires two
+    standard errors beyond its threshold, and ends after twice as many steps as there are candidates.
 
-    *What the guarantees are worth:* the constants are of the order of records times candidates squared, far above what
-    any rule can add. Even the empty set has nearly all of the best value, and a third of it is no promise. With all
-    weights 1, a step of the deterministic search must gain ``epsilon`` times twice the number of records, so that
-    ``epsilon`` says in truth how small a rule may be; and in the smooth search a candidate would have to gain four
-    times the number of records, more than any can: none enters, and the answer is a third of all candidates, drawn at
-    random, or all of them.
+    *Meaning of the guarantees:* the constants are of the order of records times candidates squared, far above the gain
+    of any rule. Even the empty set has nearly the best value, so a third of it is not a useful guarantee. With all
+    weights 1, a step of the deterministic search must gain ``epsilon`` times twice the number of records, so
+    ``epsilon`` in effect sets how few records a rule may cover. In the smooth search a candidate would have to gain
+    four times the number of records, which is impossible: none is added, and the result is a random third of all
+    candidates, or all of them.
 
-    *As in "Diverse Rule Sets"* (:meth:`as_in_paper`): support .1, tuned weights, the first step that gains enough. That
-    paper bounds candidates by raising the support and ends with rules of one condition; here they have up to two. It
+    *As in "Diverse Rule Sets"* (:meth:`as_in_paper`): support .1, tuned weights, the first step with a sufficient gain.
+    That paper limits the candidates by a higher support and gets rules of one condition; here they have up to two. It
     tunes by AUC, this class by balanced accuracy.
 
     Examples
@@ -194,116 +184,118 @@ class IDSClassifier(MiningRival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _enough(self, class_counts: Integers, needed: int) -> Flags:
-        return np.asarray(class_counts.sum(axis=1) >= needed)
+    def _is_frequent(self, class_counts: Integers, support: int) -> Flags:
+        return np.asarray(class_counts.sum(axis=1) >= support)
 
-    def _find(self, items: Items, say: Say) -> tuple[list[BodyAndLabel], dict[str, Any]]:
+    def _find(self, items: Items, report: Report) -> tuple[list[BodyAndLabel], dict[str, Any]]:
         backend, columns = items.backend, items.encoder.columns
         rng = generator(self.random_state)
-        mined, needed = self._mined(items, say)
+        mined, support = self._mine(items, report)
         bodies = mined.bodies
         lengths = np.array([np.unique(columns[list(body)]).size for body in bodies.tuples()], np.int64)
         pool = Pool(backend, bodies, lengths)
-        weights = self._weights(pool, rng, say)
-        choice = self._searched(pool, weights, rng, lambda words: say("search", words))
+        weights = self._find_weights(pool, rng, report)
+        choice = self._search(pool, weights, rng, lambda text: report("search", text))
         terms = pool.terms(choice)
         fitted = {
             "weights_": weights,
             "terms_": terms,
             "objective_": float(terms @ weights),
-            "min_support_": needed,
+            "min_support_": support,
             "n_candidates_": pool.n_candidates,
         }
-        return by_f1(pool, choice)[: None if self.max_rules is None else int(self.max_rules)], fitted
+        return sort_by_f1(pool, choice)[: None if self.max_rules is None else int(self.max_rules)], fitted
 
-    def _searched(self, pool: Pool, weights: Floats, rng: np.random.Generator, tell: Tell) -> Flags:
+    def _search(self, pool: Pool, weights: Floats, rng: np.random.Generator, report: ReportText) -> Flags:
+        """Return the choice that the search finds."""
         if not pool.n_candidates or pool.shape[1] < 2:
             return np.zeros(pool.shape, np.bool_)
         if self.search == "smooth":
-            return smooth_search(pool, weights, rng, tell)
-        return deterministic_search(pool, weights, float(self.epsilon), self.step == "first", tell)
+            return smooth_search(pool, weights, rng, report)
+        return deterministic_search(pool, weights, float(self.epsilon), self.step == "first", report)
 
-    def _weights(self, pool: Pool, rng: np.random.Generator, say: Say) -> Floats:
-        """Return the weights given, or find them by coordinate search on records set aside."""
+    def _find_weights(self, pool: Pool, rng: np.random.Generator, report: Report) -> Floats:
+        """Return the weights given, or find them by coordinate search on validation records."""
         if not isinstance(self.weights, str):
             return np.array(self.weights, np.float64)
-        weights = np.full(N_TERMS, _BEGIN)
+        weights = np.full(N_TERMS, _INITIAL_WEIGHT)
         backend = pool.backend
-        aside = set_aside(backend, rng)
-        part = backend.restricted(backend.difference(backend.everything, aside))
-        held_out = backend.restricted(aside) if backend.class_counts(aside).any() else part
+        drawn = draw_validation(backend, rng)
+        part = backend.restrict(backend.difference(backend.everything, drawn))
+        validation = backend.restrict(drawn) if backend.class_counts(drawn).any() else part
         small = Pool(part, pool.bodies, pool.lengths)
         for term in range(N_TERMS):
             scores = []
             for step, value in enumerate(_GRID):
-                say("tuning", f"search {term * len(_GRID) + step + 1} of {N_TERMS * len(_GRID)}")
+                report("tuning", f"search {term * len(_GRID) + step + 1} of {N_TERMS * len(_GRID)}")
                 weights[term] = value
-                choice = self._searched(small, weights, rng, lambda _: None)
-                scores.append(_balanced_accuracy(by_f1(small, choice), part, held_out))
+                choice = self._search(small, weights, rng, lambda _: None)
+                scores.append(_balanced_accuracy(sort_by_f1(small, choice), part, validation))
             weights[term] = _GRID[int(np.argmax(scores))]
         return weights
 
 
 def deterministic_search(
-    pool: Pool, weights: Floats, epsilon: float, first: bool = False, tell: Tell = lambda _: None
+    pool: Pool, weights: Floats, epsilon: float, first: bool = False, report: ReportText = lambda _: None
 ) -> Flags:
-    """Begin with the best candidate; add one, or else drop one, while that gains enough; or else all others.
+    """Start with the best candidate; add one, or else drop one, as long as the gain is sufficient.
 
-    Of several that gain enough, ``first`` takes the first one, otherwise the one that gains most.
+    With ``first`` a step uses the first candidate with a sufficient gain, else the one with the largest gain. Returns
+    the choice found, or all other candidates if their value is higher.
     """
-    chosen = Chosen(pool, weights, np.zeros(pool.shape, np.bool_))
-    _flip(chosen, int(np.argmax(chosen.gains())))
-    value = pool.value(chosen.choice, weights)
+    selection = Selection(pool, weights, np.zeros(pool.shape, np.bool_))
+    _flip(selection, int(np.argmax(selection.gains())))
+    value = pool.value(selection.choice, weights)
     while True:
-        tell(f"{int(chosen.choice.sum())} rules")
-        gains = chosen.gains()
+        report(f"{int(selection.choice.sum())} rules")
+        choice, gains = selection.choice, selection.gains()
         least = epsilon / pool.n_candidates**2 * value
-        for change in (np.where(chosen.choice, -np.inf, gains), np.where(chosen.choice, -gains, -np.inf)):
-            place = int(np.argmax(change > least if first else change))
-            if change.flat[place] > least:
-                _flip(chosen, place)
-                value += float(change.flat[place])
+        for change in (np.where(choice, -np.inf, gains), np.where(choice, -gains, -np.inf)):
+            position = int(np.argmax(change > least if first else change))
+            if change.flat[position] > least:
+                _flip(selection, position)
+                value += float(change.flat[position])
                 break
         else:
             break
-    others = ~chosen.choice
-    return chosen.choice if value >= pool.value(others, weights) else others
+    others = ~selection.choice
+    return selection.choice if value >= pool.value(others, weights) else others
 
 
-def smooth_search(pool: Pool, weights: Floats, rng: np.random.Generator, tell: Tell = lambda _: None) -> Flags:
-    """Search among random sets that lean towards a choice; return the better of two sets drawn at the end.
+def smooth_search(pool: Pool, weights: Floats, rng: np.random.Generator, report: ReportText = lambda _: None) -> Flags:
+    """Search among random sets that are biased towards a choice; return the better of two sets drawn at the end.
 
-    A candidate enters or leaves when its mean gain is beyond the threshold by two standard errors of the estimate, and
-    the search ends after twice as many steps as there are candidates: or else chance could move it for ever.
+    A candidate is added or dropped if its mean gain is beyond the threshold by two standard errors of the estimate. The
+    search ends after twice as many steps as there are candidates; without this limit it might never end.
     """
     least = pool.value(rng.random(pool.shape) < 0.5, weights) / pool.n_candidates**2
     choice = np.zeros(pool.shape, np.bool_)
     for _ in range(2 * pool.n_candidates):
-        tell(f"leaning towards {int(choice.sum())} rules")
+        report(f"{int(choice.sum())} rules preferred")
         mean, error = mean_gains(pool, weights, choice, least, rng)
-        sure = np.where(choice, -mean, mean) - 2 * error
-        for change in (np.where(choice, -np.inf, sure), np.where(choice, sure, -np.inf)):
-            place = int(np.argmax(change))
-            if change.flat[place] > 2 * least:
-                choice.flat[place] ^= True
+        bound = np.where(choice, -mean, mean) - 2 * error
+        for change in (np.where(choice, -np.inf, bound), np.where(choice, bound, -np.inf)):
+            position = int(np.argmax(change))
+            if change.flat[position] > 2 * least:
+                choice.flat[position] ^= True
                 break
         else:
             break
-    ends = [_leaning(choice, delta, rng) for delta in (_DELTA, -1.0)]
-    return max(ends, key=lambda end: pool.value(end, weights))
+    sets = [_draw_set(choice, delta, rng) for delta in (_DELTA, -1.0)]
+    return max(sets, key=lambda one: pool.value(one, weights))
 
 
 def mean_gains(
     pool: Pool, weights: Floats, choice: Flags, tolerance: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Estimate what each candidate adds on average to a random set that leans towards the choice.
+    """Estimate the mean gain of each candidate in a random set that is biased towards the choice.
 
-    Returns the means and their standard errors; sets are drawn until all errors are within the tolerance, or 200.
+    Returns the means and their standard errors. Sets are drawn until all errors are within the tolerance, at most 200.
     """
     total, squares, n = np.zeros(pool.shape), np.zeros(pool.shape), 0
     while True:
         for _ in range(_DRAWN):
-            gains = Chosen(pool, weights, _leaning(choice, _DELTA, rng)).gains()
+            gains = Selection(pool, weights, _draw_set(choice, _DELTA, rng)).gains()
             total += gains
             squares += gains**2
         n += _DRAWN
@@ -312,17 +304,17 @@ def mean_gains(
             return np.asarray(total / n), np.asarray(error)
 
 
-def _leaning(choice: Flags, delta: float, rng: np.random.Generator) -> Flags:
+def _draw_set(choice: Flags, delta: float, rng: np.random.Generator) -> Flags:
     """Draw a set: chosen candidates with probability (1 + delta) / 2, others with (1 - delta) / 2."""
     return rng.random(choice.shape) < np.where(choice, (1 + delta) / 2, (1 - delta) / 2)
 
 
-def _flip(chosen: Chosen, place: int) -> None:
-    chosen.flip(*divmod(place, chosen.choice.shape[1]))
+def _flip(selection: Selection, position: int) -> None:
+    selection.flip(*divmod(position, selection.choice.shape[1]))
 
 
-def by_f1(pool: Pool, choice: Flags) -> list[BodyAndLabel]:
-    """Return the chosen rules, the highest F1 score first; of equals the one that covers more, then the earlier."""
+def sort_by_f1(pool: Pool, choice: Flags) -> list[BodyAndLabel]:
+    """Return the chosen rules by descending F1 score; in ties by descending coverage, then in their order."""
     bodies, labels = np.nonzero(choice)
     hits = pool.correct[bodies, labels]
     covered = pool.correct[bodies].sum(axis=1)
@@ -331,26 +323,29 @@ def by_f1(pool: Pool, choice: Flags) -> list[BodyAndLabel]:
     return [(pool.bodies.body(int(bodies[j])), int(labels[j])) for j in order.tolist()]
 
 
-def set_aside(backend: Backend, rng: np.random.Generator) -> Cover:
-    """Draw a fifth of the records of each class; of a class of a single record none."""
-    aside = backend.nothing
+def draw_validation(backend: Backend, rng: np.random.Generator) -> Cover:
+    """Draw a fifth of the records of each class, at least one, but none from a class with a single record."""
+    validation = backend.nothing
     for label, n in enumerate(backend.class_totals.tolist()):
         drawn = rng.permutation(n)[: round(n * _VALIDATION_SHARE) or int(n > 1)]
-        aside = backend.union(aside, backend.pick(backend.of_class(label), drawn))
-    return aside
+        validation = backend.union(validation, backend.pick(backend.of_class(label), drawn))
+    return validation
 
 
-def _balanced_accuracy(rules: list[BodyAndLabel], part: Backend, held_out: Backend) -> float:
-    """Let the first covering rule decide, else the commonest class of what all rules leave in ``part``."""
-    left_in_part, left = part.everything, held_out.everything
-    right = np.zeros(held_out.n_classes, np.int64)
+def _balanced_accuracy(rules: list[BodyAndLabel], part: Backend, validation: Backend) -> float:
+    """Return the accuracy on validation records: the first covering rule decides.
+
+    The default label is the most frequent class among the records of ``part`` that no rule covers.
+    """
+    uncovered, left = part.everything, validation.everything
+    correct = np.zeros(validation.n_classes, np.int64)
     for body, label in rules:
-        cover = held_out.cover(body)
-        right[label] += held_out.class_counts(held_out.intersection(cover, left))[label]
-        left = held_out.difference(left, cover)
-        left_in_part = part.difference(left_in_part, part.cover(body))
-    rest = part.class_counts(left_in_part)
-    default = int(np.argmax(rest if rest.any() else part.class_totals))
-    right[default] += held_out.class_counts(left)[default]
-    present = held_out.class_totals > 0
-    return float((right[present] / held_out.class_totals[present]).mean())
+        cover = validation.cover(body)
+        correct[label] += validation.class_counts(validation.intersection(cover, left))[label]
+        left = validation.difference(left, cover)
+        uncovered = part.difference(uncovered, part.cover(body))
+    counts = part.class_counts(uncovered)
+    default = int(np.argmax(counts if counts.any() else part.class_totals))
+    correct[default] += validation.class_counts(left)[default]
+    present = validation.class_totals > 0
+    return float((correct[present] / validation.class_totals[present]).mean())

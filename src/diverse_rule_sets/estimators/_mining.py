@@ -1,4 +1,4 @@
-"""Frequent bodies, shortest first: what CBA and IDS choose from."""
+"""Mining of frequent bodies, shortest first: the candidates of CBA and IDS."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Backend
 
-# Bodies that are counted in one go.
+# Number of bodies that are counted at a time.
 _BLOCK = 1 << 17
-# At most so many bodies are counted for each one that may be kept, but always so many in all.
+# The maximum number of bodies to count: so many for each body that may be kept, but never less than the second number.
 _COUNTED_EACH, _COUNTED = 20, 10_000_000
 
-Tell = Callable[[Integers], Flags]
+# From class counts (n_bodies, n_classes) to a flag for each body.
+Predicate = Callable[[Integers], Flags]
 
 
-class Mined(NamedTuple):
-    """Bodies with the class counts of their records; shorter ones first, those of one length in the order of items.
+class FrequentBodies(NamedTuple):
+    """Bodies with their class counts; shorter bodies first, those of one length in lexicographic order of their items.
 
     ``parents`` are the positions of two bodies that are shorter by one item, -1 for bodies of a single item.
     """
@@ -31,63 +32,64 @@ class Mined(NamedTuple):
 
 
 class TooManyBodiesError(Exception):
-    """More bodies than the limit, or too many to look through; the text says which."""
+    """There are more bodies than the limit ("reach"), or too many to count ("may reach")."""
 
 
 class _Level(NamedTuple):
-    """Bodies of one length, as rows of items in lexical order; parents by their place in the level before."""
+    """Bodies of one length, as rows of items in lexicographic order; parents by their position in the level before."""
 
     items: NDArray[np.int32]
     counts: Integers
     widths: Integers
     parents: Integers
 
-    def take(self, kept: Flags) -> _Level:
-        return _Level(self.items[kept], self.counts[kept], self.widths[kept], self.parents[kept])
+    def select(self, keep: Flags) -> _Level:
+        """Return the bodies whose flag is set."""
+        return _Level(self.items[keep], self.counts[keep], self.widths[keep], self.parents[keep])
 
 
 class Mining(NamedTuple):
-    """What is to be listed.
+    """The bodies to find.
 
     Parameters
     ----------
-    enough : tells from class counts (n_bodies, n_classes) which bodies cover enough records; where one does not, no
-        longer one may
-    max_conditions : the most columns of a body; None for any number
-    limit : the most bodies
-    exclusive : two items of one column never hold for the same record
-    final : tells from class counts which bodies need not be made longer; None for none
-    same_cover : keep bodies that cover the same records as a shorter one
+    is_frequent : returns from class counts (n_bodies, n_classes) which bodies are frequent; a body that contains an
+        infrequent one must be infrequent
+    max_conditions : maximum number of columns of a body; None for no limit
+    limit : maximum number of bodies
+    exclusive : whether two items of one column never hold for the same record
+    is_final : returns from class counts which bodies need not be extended; None for none
+    same_cover : whether to keep bodies that cover the same records as a shorter one
     """
 
-    enough: Tell
+    is_frequent: Predicate
     max_conditions: int | None
     limit: int
     exclusive: bool = False
-    final: Tell | None = None
+    is_final: Predicate | None = None
     same_cover: bool = False
 
 
 def frequent_bodies(
     backend: Backend, columns: Integers, mining: Mining, report: Callable[[str], None] = lambda _: None
-) -> Mined:
-    """List the bodies that cover enough records, level by level (Apriori, on bits).
+) -> FrequentBodies:
+    """Return the frequent bodies, found level by level (Apriori on bit rows).
 
-    Unless ``same_cover`` is set, a body that covers the same records as one of the two parents it is made from is left
-    out, and so is every body made from it: the parent says the same in fewer words.
+    Unless ``same_cover`` is set, a body that covers the same records as one of its two parents is left out, and so is
+    every extension of it: the parent is shorter and covers the same records.
 
     Parameters
     ----------
     backend : the records
     columns : the column of each item, ascending
-    mining : what is to be listed
-    report : is told in words how far it is
+    mining : the bodies to find
+    report : called with the progress as text
 
     Raises
     ------
-    TooManyBodiesError : if there are more than the limit, or if very many more must be counted to find them
+    TooManyBodiesError : if there are more bodies than the limit, or if too many must be counted to find them
     """
-    levels = [_singles(backend, mining.enough)]
+    levels = [_single_items(backend, mining.is_frequent)]
     n_kept, n_counted = len(levels[0].items), backend.n_items
     most = max(_COUNTED, _COUNTED_EACH * mining.limit)
     while True:
@@ -99,65 +101,65 @@ def frequent_bodies(
             n_counted += first.size
             if n_counted > most:
                 raise TooManyBodiesError("may reach")
-            joined = _joined(backend, columns, levels[-1], first, second)
-            kept = mining.enough(joined.counts)
+            joined = _join(backend, columns, levels[-1], first, second)
+            keep = mining.is_frequent(joined.counts)
             if not mining.same_cover:
-                kept &= _covers_less(joined, levels[-1])
-            found.append(joined.take(kept))
+                keep &= _covers_less(joined, levels[-1])
+            found.append(joined.select(keep))
             n_kept += len(found[-1].items)
             if n_kept > mining.limit:
                 raise TooManyBodiesError("reach")
         if not any(len(part.items) for part in found):
-            return _mined(levels)
+            return _concatenate(levels)
         levels.append(_Level(*(np.concatenate(parts) for parts in zip(*found, strict=True))))
 
 
-def _singles(backend: Backend, enough: Tell) -> _Level:
+def _single_items(backend: Backend, is_frequent: Predicate) -> _Level:
     """Return the bodies of one item."""
     items = np.arange(backend.n_items, dtype=np.int32)[:, None]
     counts = backend.class_counts_of(_lists(items))
     ones = np.ones(items.size, np.int64)
-    return _Level(items, counts, ones, np.full((items.size, 2), -1)).take(enough(counts))
+    return _Level(items, counts, ones, np.full((items.size, 2), -1)).select(is_frequent(counts))
 
 
 def _siblings(level: _Level, columns: Integers, mining: Mining) -> Iterator[tuple[Integers, Integers]]:
-    """Pair bodies that differ in their last item only, in lexical order, a block of pairs at a time.
+    """Yield pairs of bodies that differ in their last item only, in lexicographic order, a block of pairs at a time.
 
-    Left out are pairs that cannot hold together, or that would have more columns than allowed.
+    Pairs that exclude each other, or that would have more columns than allowed, are left out.
     """
-    final = np.zeros(len(level.items), np.bool_) if mining.final is None else mining.final(level.counts)
-    growing = np.flatnonzero(~final)
-    items, widths = level.items[growing], level.widths[growing]
-    if not growing.size:
+    final = np.zeros(len(level.items), np.bool_) if mining.is_final is None else mining.is_final(level.counts)
+    extensible = np.flatnonzero(~final)
+    items, widths = level.items[extensible], level.widths[extensible]
+    if not extensible.size:
         return
-    begins = np.ones(growing.size, np.bool_)
+    begins = np.ones(extensible.size, np.bool_)
     begins[1:] = (items[1:, :-1] != items[:-1, :-1]).any(axis=1)
     last_columns = columns[items[:, -1]]
-    turns = begins.copy()
-    turns[1:] |= last_columns[1:] != last_columns[:-1]
-    group_end, column_end = _ends(begins), _ends(turns)
+    column_begins = begins.copy()
+    column_begins[1:] |= last_columns[1:] != last_columns[:-1]
+    group_end, column_end = _ends(begins), _ends(column_begins)
     longest = len(columns) if mining.max_conditions is None else mining.max_conditions
-    first_partner = column_end if mining.exclusive else np.arange(growing.size) + 1
+    first_partner = column_end if mining.exclusive else np.arange(extensible.size) + 1
     partners = np.maximum(np.where(widths < longest, group_end, column_end) - first_partner, 0)
     before = np.append(0, np.cumsum(partners))
     begin = 0
-    while begin < growing.size:
+    while begin < extensible.size:
         end = max(int(np.searchsorted(before, before[begin] + _BLOCK, side="right")) - 1, begin + 1)
         first = np.repeat(np.arange(begin, end), partners[begin:end])
         second = np.arange(first.size) - (before[first] - before[begin]) + first_partner[first]
         if first.size:
-            yield growing[first], growing[second]
+            yield extensible[first], extensible[second]
         begin = end
 
 
 def _ends(begins: Flags) -> Integers:
-    """Return for each place where its run ends, given where runs begin."""
+    """Return for each position the end of its run, given flags of the positions at which runs begin."""
     ends = np.append(np.flatnonzero(begins)[1:], begins.size)
     return np.asarray(ends[np.cumsum(begins) - 1])
 
 
-def _joined(backend: Backend, columns: Integers, level: _Level, first: Integers, second: Integers) -> _Level:
-    """Join pairs of bodies to bodies of one item more."""
+def _join(backend: Backend, columns: Integers, level: _Level, first: Integers, second: Integers) -> _Level:
+    """Return the union of each pair of bodies, which has one item more."""
     added = level.items[second, -1]
     widths = level.widths[first] + (columns[level.items[first, -1]] != columns[added])
     items = np.column_stack([level.items[first], added])
@@ -165,17 +167,17 @@ def _joined(backend: Backend, columns: Integers, level: _Level, first: Integers,
 
 
 def _covers_less(joined: _Level, level: _Level) -> Flags:
-    """Tell which bodies cover fewer records than either parent."""
+    """Return which bodies cover fewer records than each of their parents."""
     parents = level.counts.sum(axis=1)[joined.parents]
     return np.asarray((joined.counts.sum(axis=1, keepdims=True) < parents).all(axis=1))
 
 
-def _mined(levels: list[_Level]) -> Mined:
-    """Put the levels one after the other."""
+def _concatenate(levels: list[_Level]) -> FrequentBodies:
+    """Return the bodies of all levels in order."""
     starts = np.cumsum([0, *(len(level.items) for level in levels)])
     parents = [levels[0].parents, *(level.parents + start for level, start in zip(levels[1:], starts, strict=False))]
     counts = np.concatenate([level.counts for level in levels])
-    return Mined(Lists.joined([_lists(level.items) for level in levels]), counts, np.concatenate(parents))
+    return FrequentBodies(Lists.concatenate([_lists(level.items) for level in levels]), counts, np.concatenate(parents))
 
 
 def _lists(items: NDArray[np.int32]) -> Lists:

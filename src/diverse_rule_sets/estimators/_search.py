@@ -1,4 +1,4 @@
-"""What DiverseRuleSetClassifier and DRSClassifier share: parameters -> plan, and what was learnt -> rules."""
+"""The base class of DiverseRuleSetClassifier and DRSClassifier: parameters -> plan, found rules -> rule set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numbers
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,41 +27,48 @@ from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._translation import make_rule_set, named_counts, translate, weights_of_classes
-from diverse_rule_sets.learn._constraint_input import Asked, Wishes, checked, steering_of
-from diverse_rule_sets.learn._learner import Data, Learner, Learnt, Plan, own_recall
+from diverse_rule_sets.estimators._translation import label_counts, make_rule_set, translate, weights_of_classes
+from diverse_rule_sets.learn._constraint_input import (
+    CheckedConstraints,
+    ConstraintParameters,
+    check_constraints,
+    item_constraints,
+)
+from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import LAMBDA_MODES, Found, Settings
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._rules import RuleSet
 
 DEFAULTS = ("least_covered", "majority")
-# Cuts of all columns together, where the number of bins is not given.
+# Maximum number of cut points of all columns together, if the number of bins is not given.
 _MAX_CUTS = 4000
 
 
 @dataclass(frozen=True)
 class InternalSettings:
-    """What is not a parameter of a classifier; ``benchmarks/frontier.py`` measures what each is worth.
+    """Settings of the search that are not parameters of DiverseRuleSetClassifier; some are parameters of DRSClassifier.
+
+    ``benchmarks/frontier.py`` measures the effect of each.
 
     Parameters
     ----------
     learner : the default search or the paper's
-    thresholds : offer both sides of every cut point, and sets of categories; otherwise the bins between cut points,
-        and single categories
-    n_bins : bins per column where the edges are not given; None: 20, and fewer, down to 5, on tables of more than 200
+    thresholds : True for both sides of every cut point and for sets of categories; False for the bins between cut
+        points and for single categories
+    n_bins : number of bins of a column without given edges; None: 20, and fewer, down to 5, on tables of more than 200
         columns
-    n_candidates : bodies drawn for each rule, shared by the classes (in the paper's search: for each class)
-    length_odds : odds of each condition of a record to enter a drawn body; None: bodies of about two conditions
-    measure : the law of drawn bodies, ``"pairs"`` (Eq. 8 of the paper) or ``"triples"`` (Eq. 7)
+    n_candidates : number of bodies drawn for each rule, all classes together (in the paper's search: for each class)
+    length_odds : odds that a condition of a record is part of a drawn body; None: bodies of about two conditions
+    measure : the distribution of drawn bodies, ``"pairs"`` (Eq. 8 of the paper) or ``"triples"`` (Eq. 7)
     diversity : the weight lambda of the distances: ``"strict"``, ``"permissive"``, ``"none"`` or a number
     min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
     condition_price : share of its quality that a rule loses for each condition
     second_pass : choose once more among all candidates seen, and keep the better of the two sets
-    split : split rules in two where the evidence asks for it, after all rules are chosen
+    split : split rules in two if there is enough evidence, after all rules are chosen
     """
 
     learner: Learner
@@ -77,9 +84,28 @@ class InternalSettings:
     split: bool = True
 
 
+class Extensions(NamedTuple):
+    """Parameters of DiverseRuleSetClassifier that the paper's method does not have; the defaults turn them off.
+
+    Parameters
+    ----------
+    max_fallbacks : maximum number of fallback rules
+    class_weight : ``"balanced"``, a dict of labels to weights, or None for no weights
+    min_evidence : how much evidence a rule needs
+    smoothing : number of records of the whole table with which class shares are smoothed; None: the number of classes
+    negation : whether to allow ``not in``
+    """
+
+    max_fallbacks: int = 0
+    class_weight: Any = None
+    min_evidence: float = 0.0
+    smoothing: float | None = None
+    negation: bool = False
+
+
 @dataclass(frozen=True)
 class ConflictCheck(Check):
-    """One of the words for conflicts, or a function."""
+    """The name of a way to decide conflicts, or a function."""
 
     def __call__(self, name: str, value: Any) -> None:
         if not callable(value):
@@ -88,14 +114,14 @@ class ConflictCheck(Check):
 
 @dataclass(frozen=True)
 class ClassWeightCheck(Check):
-    """``"balanced"``, None, or a mapping, which is checked with the labels at hand."""
+    """``"balanced"``, None, or a mapping, which is checked later, together with the labels."""
 
     def __call__(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Mapping):
             check_choice(name, value, ("balanced",), ", None, or a dict of labels")
 
 
-# The parameters that both classifiers have.
+# The parameters of both classifiers.
 SHARED_CHECKS: dict[str, Check] = {
     "max_rules": Number(numbers.Integral, low=0),
     "min_support": Number(numbers.Integral, low=1),
@@ -118,37 +144,41 @@ DIVERSITY = ChoiceOr(Choice(LAMBDA_MODES, ", or a number"), numbers.Real, Number
 class SearchClassifier(RuleSetEstimator):
     """A classifier that draws candidate rules at random and chooses a diverse set of them."""
 
-    # Class attributes, not parameters: see InternalSettings.
+    # A class attribute, not a parameter.
     _internal: ClassVar[InternalSettings]
 
     @abstractmethod
     def _settings(self) -> InternalSettings:
-        """Return the internal settings, with the parameters of the classifier put in."""
+        """Return the internal settings, with the parameters of the classifier among them."""
+
+    @abstractmethod
+    def _extensions(self) -> Extensions:
+        """Return the parameters that extend the paper's method."""
 
     @classmethod
     def _with_internal(cls, **changes: Any) -> type[Self]:
-        """Return the same classifier with other internal settings, to measure what they are worth."""
+        """Return the same classifier with other internal settings, to measure their effect."""
         return type(cls.__name__, (cls,), {"_internal": replace(cls._internal, **changes), "__doc__": cls.__doc__})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._asked.check(self.max_rules, self.max_conditions)
+        self._constraint_parameters.check(self.max_rules, self.max_conditions)
 
     @property
-    def _asked(self) -> Asked:
+    def _constraint_parameters(self) -> ConstraintParameters:
         """The constraints as the user gave them."""
-        return Asked(self.given_rules, self.forbidden, self.required, self.monotone)
+        return ConstraintParameters(self.given_rules, self.forbidden, self.required, self.monotone)
 
     def _check_labels(self, labels: list[Any]) -> None:
-        """Raise an error if the default is no label."""
+        """Raise ValueError if ``default`` is not a label."""
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
         if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
-            words = " or ".join(repr(word) for word in DEFAULTS)
-            raise ValueError(f"default must be {words} or one of the labels {labels}, got {self.default!r}")
+            listed = " or ".join(repr(word) for word in DEFAULTS)
+            raise ValueError(f"default must be {listed} or one of the labels {labels}, got {self.default!r}")
 
     def _plan(self, n_classes: int, n_given: int) -> Plan:
-        """Return the parameters and internal settings in the words of the learning."""
-        internal = self._settings()
+        """Return the plan of the search, from the parameters and internal settings."""
+        internal, extensions = self._settings(), self._extensions()
         limits = Limits(
             max_rules=int(self.max_rules) if n_classes > 1 else n_given,
             max_conditions=None if self.max_conditions is None else int(self.max_conditions),
@@ -157,52 +187,43 @@ class SearchClassifier(RuleSetEstimator):
             min_recall_gain=float(internal.min_recall_gain),
         )
         return Plan(
-            settings=Settings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
+            settings=SearchSettings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
             measure=internal.measure,
             length_odds=internal.length_odds,
-            smoothing=float(n_classes if self._smoothing is None else self._smoothing),
-            min_evidence=float(getattr(self, "min_evidence", 0.0)),
+            smoothing=float(n_classes if extensions.smoothing is None else extensions.smoothing),
+            min_evidence=float(extensions.min_evidence),
             condition_price=float(internal.condition_price),
             split=bool(internal.split),
-            max_backups=int(getattr(self, "max_fallbacks", 0)),
+            max_fallbacks=int(extensions.max_fallbacks),
         )
 
-    @property
-    def _smoothing(self) -> float | None:
-        """Records of the whole table that are mixed into a rule's class shares; None: as many as classes."""
-        smoothing = getattr(self, "smoothing", None)
-        return None if smoothing is None else float(smoothing)
-
-    @property
-    def _class_weight(self) -> Any:
-        return getattr(self, "class_weight", None)
-
-    def _cutting(self, n_columns: int, wishes: Wishes) -> Cutting:
+    def _cut_options(self, n_columns: int, constraints: CheckedConstraints) -> CutOptions:
         """Return how columns become conditions."""
         internal, n_bins = self._settings(), self._settings().n_bins
         if n_bins is None:
-            n_bins = max(5, min(20, 1 + _MAX_CUTS // max(n_columns - len(wishes.forbidden), 1)))
-        return Cutting(
+            n_bins = max(5, min(20, 1 + _MAX_CUTS // max(n_columns - len(constraints.forbidden), 1)))
+        return CutOptions(
             self.binning,
             int(n_bins),
             internal.thresholds,
-            bool(getattr(self, "negation", False)),
+            bool(self._extensions().negation),
             "supervised" if internal.thresholds else "uniform",
-            wishes.forbidden,
+            constraints.forbidden,
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
-        wishes = checked(self._asked, table, labels)
-        plan = self._plan(len(labels), len(wishes.given))
-        weights = weights_of_classes(self._class_weight, labels, codes)
-        items = self._encode(table, codes, weights, self._cutting(len(table.names), wishes), wishes.given)
-        scale = Scale(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
-        steering = steering_of(wishes, items.encoder, items.backend, labels)
-        return plan, Data(items.encoder, items.backend, scale, steering), wishes.given
+        constraints = check_constraints(self._constraint_parameters, table, labels)
+        plan = self._plan(len(labels), len(constraints.given))
+        weights = weights_of_classes(self._extensions().class_weight, labels, codes)
+        options = self._cut_options(len(table.names), constraints)
+        items = self._encode(table, codes, weights, options, constraints.given)
+        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
+        on_items = item_constraints(constraints, items.encoder, items.backend, labels)
+        return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
 
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
-        """Return the rule sets that fits with several values of ``max_rules`` would give, found in one search."""
+        """Return the rule sets of fits with several values of ``max_rules``, found in one search."""
         self._check_parameters()
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
@@ -219,7 +240,7 @@ class SearchClassifier(RuleSetEstimator):
     def _learn(
         self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
     ) -> dict[str, Any]:
-        """Learn from a table; returns the fitted attributes."""
+        """Learn from a table, and return the fitted attributes."""
         rng = generator(self.random_state)
         plan, data, given = self._prepare(table, labels, codes)
 
@@ -237,12 +258,12 @@ class SearchClassifier(RuleSetEstimator):
             "history_": _history(learnt.found, rule_set),
         }
 
-    def _rule_set(self, learnt: Learnt, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
-        """Translate what was learnt to the units of the table; given rules stay as they were given."""
-        found = learnt.found
+    def _rule_set(self, learnt: LearntRules, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
+        """Return the found rules in the units of the table; given rules are unchanged."""
+        found, extensions = learnt.found, self._extensions()
         rules = (
             *(
-                replace(rule, class_counts=named_counts(step.class_counts, labels))
+                replace(rule, class_counts=label_counts(step.class_counts, labels))
                 for rule, step in zip(given, found.steps, strict=False)
             ),
             *translate(data.encoder, found.learnt, labels),
@@ -253,13 +274,13 @@ class SearchClassifier(RuleSetEstimator):
             rules,
             found.covered,
             conflict=self.conflict,
-            fallbacks=translate(data.encoder, learnt.backups, labels),
-            class_weights=None if self._class_weight is None else data.scale.weights,
-            smoothing=self._smoothing,
+            fallbacks=translate(data.encoder, learnt.fallbacks, labels),
+            class_weights=None if extensions.class_weight is None else data.measures.weights,
+            smoothing=None if extensions.smoothing is None else float(extensions.smoothing),
             default=lambda rule_set: self._default_label(found, data, rule_set),
         )
 
-    def _default_label(self, found: Found, data: Data, rule_set: RuleSet) -> Any:
+    def _default_label(self, found: FoundRules, data: Data, rule_set: RuleSet) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
             return rule_set.likeliest_default
         if isinstance(self.default, str) and self.default == "least_covered":
@@ -267,8 +288,8 @@ class SearchClassifier(RuleSetEstimator):
         return rule_set.classes[rule_set.classes.index(plain(self.default))]
 
 
-def _history(found: Found, rule_set: RuleSet) -> list[dict[str, Any]]:
-    """Return what each chosen rule added, one dict a rule."""
+def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:
+    """Return what each chosen rule added to the objective and the coverage, as one dict per rule."""
     return [
         {
             "label": rule.label,

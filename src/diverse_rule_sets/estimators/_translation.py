@@ -1,4 +1,4 @@
-"""From items back to rules in the units of the table; once, for every classifier."""
+"""From rules of items to a rule set in the units of the table, for every classifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Items(NamedTuple):
 
 
 class ItemRule(Protocol):
-    """A rule by the numbers of its items and of its class, with the records of each class that it is counted by."""
+    """A rule by the numbers of its items and of its class, with its class counts."""
 
     @property
     def body(self) -> Body:
@@ -41,7 +41,7 @@ class ItemRule(Protocol):
 
     @property
     def class_counts(self) -> Integers:
-        """Training records of each class."""
+        """Number of training records of each class."""
 
 
 class CountedRule(NamedTuple):
@@ -52,8 +52,8 @@ class CountedRule(NamedTuple):
     class_counts: Integers
 
 
-def counted(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[list[CountedRule], Cover]:
-    """Count the records of each class under rules of items; returns also all that they cover."""
+def count_rules(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[list[CountedRule], Cover]:
+    """Return rules of items with their class counts, and the cover of all rules together."""
     counts = backend.class_counts_of(Lists.of([body for body, _ in rules]))
     covered = backend.nothing
     for body, _ in rules:
@@ -62,19 +62,19 @@ def counted(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[list[C
 
 
 def translate(encoder: Encoder, rules: Iterable[ItemRule], labels: Sequence[Any]) -> tuple[Rule, ...]:
-    """Turn rules of items into rules in the units of the table."""
+    """Return rules of items as rules in the units of the table."""
     return tuple(
         Rule(
             merged(encoder.conditions[item] for item in rule.body),
             labels[rule.label],
-            named_counts(rule.class_counts, labels),
+            label_counts(rule.class_counts, labels),
         )
         for rule in rules
     )
 
 
-def named_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[Any, int], ...]:
-    """Put each count beside its label."""
+def label_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[Any, int], ...]:
+    """Return pairs of a label and its count."""
     return tuple(zip(labels, class_counts.tolist(), strict=True))
 
 
@@ -90,17 +90,18 @@ def make_rule_set(
     smoothing: float | None = None,
     default: Callable[[RuleSet], Any] | None = None,
 ) -> RuleSet:
-    """Put rules together to a rule set with its counts and its default label.
+    """Return a rule set with its class counts and its default label.
 
     Parameters
     ----------
     backend : the training records
     labels : the classes, in order
-    rules : the rules, with their counts
-    covered : all that they cover
+    rules : the rules, with their class counts
+    covered : the records that at least one rule covers
     conflict, class_weights, smoothing : as for :class:`RuleSet`
     fallbacks : the fallback rules, in order
-    default : gives the default label of a rule set; by default the likeliest class of the records left to it
+    default : function of the rule set that returns the default label; by default the likeliest class of the records
+        that get the default label
     """
     totals = backend.class_totals
     rule_set = RuleSet(

@@ -1,1 +1,1 @@
-"""A rule set for other programs: JSON (both ways), SQL, PMML, Python. Each is a method of :class:`RuleSet` too."""
+"""Export of rule sets as JSON, SQL, PMML and Python, and import from JSON; all are methods of :class:`RuleSet`."""

@@ -1,6 +1,6 @@
-"""A rule set as JSON, the model's main file format; :mod:`._json_reading` reads it back.
+"""A rule set as JSON, the main file format of models; :mod:`._json_reading` reads it.
 
-The format is described by ``schema.json`` beside this file (JSON Schema).
+The format is described by ``schema.json`` in this folder (JSON Schema).
 """
 
 from __future__ import annotations
@@ -23,79 +23,80 @@ __all__ = ["from_json", "to_json"]
 
 
 def to_json(rule_set: RuleSet) -> str:
-    """Return a rule set as JSON text, a line for each condition and each rule's answer, made to be compared by eye."""
+    """Return a rule set as JSON text, with one line per condition and label, so that files are easy to compare."""
     if callable(rule_set.conflict):
         raise ValueError(
-            f"conflict is a function, {rule_set.conflict!r}, which a file cannot hold; expected one of "
+            f"conflict is a function, {rule_set.conflict!r}, which a file cannot contain; expected one of "
             f"{', '.join(map(repr, CONFLICTS))}"
         )
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "classes": [_written(label, "a label") for label in rule_set.classes],
+        "classes": [_json_value(label, "a label") for label in rule_set.classes],
         "class_totals": list(rule_set.class_totals),
         "class_weights": None if rule_set.class_weights is None else list(rule_set.class_weights),
         "smoothing": rule_set.smoothing,
         "conflict": rule_set.conflict,
-        "default": _written(rule_set.default, "a label"),
+        "default": _json_value(rule_set.default, "a label"),
         "uncovered_counts": list(rule_set.uncovered_counts),
         "columns": [
-            {"name": _written(name, "the name of a column"), "kind": rule_set.kind(name)} for name in rule_set.columns
+            {"name": _json_value(name, "the name of a column"), "kind": rule_set.kind(name)}
+            for name in rule_set.columns
         ],
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
-        "backups": [_rule(rule, rule_set.classes) for rule in rule_set.backups],
+        "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
-    return _laid_out({**content, "checksum": checksum(content)})
+    return _layout({**content, "checksum": checksum(content)})
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
     counts = dict(rule.class_counts)
     return {
         "if": [_condition(condition) for condition in rule.conditions],
-        "then": _written(rule.label, "a label"),
+        "then": _json_value(rule.label, "a label"),
         "class_counts": [int(counts.get(label, 0)) for label in classes],
     }
 
 
 def _condition(condition: Condition) -> dict[str, Any]:
-    said: dict[str, Any] = {"column": _written(condition.column, "the name of a column")}
+    content: dict[str, Any] = {"column": _json_value(condition.column, "the name of a column")}
     check_known(condition, "JSON")
     if condition.holds_if_missing:
-        said["missing"] = True
+        content["missing"] = True
     elif condition.comparisons:
-        said |= {test: _written(bound, "a bound") for test, bound in condition.comparisons}
+        content |= {test: _json_value(bound, "a bound") for test, bound in condition.comparisons}
     elif isinstance(condition, Equals):
-        said["="] = _written(condition.value, "a value")
+        content["="] = _json_value(condition.value, "a value")
     else:
-        said["not in" if condition.excludes else "in"] = [_written(v, "a value") for v in condition.values_named]
-    return {**said, "mixed": True} if getattr(condition, "mixed", False) else said
+        content["not in" if condition.excludes else "in"] = [_json_value(v, "a value") for v in condition.values_named]
+    return {**content, "mixed": True} if getattr(condition, "mixed", False) else content
 
 
-def _written(value: Any, what: str) -> Any:
-    """Turn a value into what JSON holds: text, numbers and booleans as they are, all else as an object with one key."""
+def _json_value(value: Any, description: str) -> Any:
+    """Return a value for JSON: text, numbers and booleans unchanged, other values as an object with one key."""
     value = plain(value)
     if isinstance(value, datetime.datetime):
         zoned = value.tzinfo is not None
-        moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
-        return {"instant" if zoned else "datetime": moment.isoformat()[:26]}
+        date = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
+        return {"instant" if zoned else "datetime": date.isoformat()[:26]}
     if isinstance(value, datetime.date):
         return {"date": value.isoformat()}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     if isinstance(value, tuple):
-        return {"tuple": [_written(part, what) for part in value]}
+        return {"tuple": [_json_value(part, description) for part in value]}
     if isinstance(value, float) and math.isinf(value):
         return {"number": repr(value)}
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise ValueError(f"JSON cannot hold {what} such as {value!r} ({type(value).__name__})")
+    raise ValueError(f"JSON cannot represent {description} such as {value!r} ({type(value).__name__})")
 
 
-def _laid_out(content: Mapping[str, Any]) -> str:
-    """Lay out the text: a line a key, a line a condition."""
+def _layout(content: Mapping[str, Any]) -> str:
+    """Return the JSON text, with one line per key and one line per condition."""
     lines = []
     for key, value in content.items():
-        if key in ("rules", "backups", "columns") and value:
+        if key in ("rules", "fallbacks", "columns") and value:
             blocks = [_block(one) if "if" in one else f"    {_one_line(one)}" for one in value]
             lines.append(f"  {_one_line(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
         else:
@@ -113,7 +114,7 @@ def _block(rule: Mapping[str, Any]) -> str:
 
 
 def _one_line(value: Any) -> str:
-    """JSON on one line; what a screen would not show as it is, escaped."""
+    """Return JSON on one line, with unprintable characters escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return re.sub(r"[^\x20-\U0010ffff]|[\x7f-\x9f\u2028\u2029\ud800-\udfff]", _unicode_escape, text)
 

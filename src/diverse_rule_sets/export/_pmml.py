@@ -1,6 +1,6 @@
-"""A rule set as PMML 4.4: a RuleSetModel whose first rule that fires speaks, in the order in which rules are asked.
+"""A rule set as PMML 4.4: a RuleSetModel with the rules sorted by priority, in which the first covering rule decides.
 
-Where ballots are added up, a rule fires only if the class that it names has won (:mod:`._pmml_sums`).
+If ballots are added up, a rule can only decide if its label has the largest sum (:mod:`._pmml_sums`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from diverse_rule_sets.export._pmml_parts import (
     unused,
     value_text,
 )
-from diverse_rule_sets.export._pmml_sums import NOBODY, Sums
+from diverse_rule_sets.export._pmml_sums import NO_CLASS, Sums
 from diverse_rule_sets.export._values import kind_of_values
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
@@ -36,22 +36,22 @@ DEFAULT = "default"
 
 
 def to_pmml(rule_set: RuleSet, *, name: str) -> str:
-    """Return the document; see :meth:`RuleSet.to_pmml`, which has the default."""
+    """Return the document; see :meth:`RuleSet.to_pmml`, which has the default of the parameter."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")
     fields = {column: column if isinstance(column, str) else str(column) for column in rule_set.columns}
     target = unused("predicted_label", fields.values())
-    taken = [*fields.values(), target]
-    sums = None if rule_set.decision.ballots is None else Sums(rule_set, fields, taken)
+    used_names = [*fields.values(), target]
+    sums = None if rule_set.decision.ballots is None else Sums(rule_set, fields, used_names)
     root = element("PMML", xmlns=_NAMESPACE, version="4.4")
-    header = child(root, "Header", description="If-then rules; the first that fires speaks.")
+    header = child(root, "Header", description="If-then rules; the first rule that covers a record decides its label.")
     child(header, "Application", name="diverse-rule-sets")
     _dictionary(root, rule_set, fields, target)
     model = child(
         root, "RuleSetModel", modelName=name, functionName="classification", algorithmName="diverse-rule-sets"
     )
     _schema(model, fields, target)
-    _output(model, rule_set, taken, sums)
+    _output(model, rule_set, used_names, sums)
     if sums is not None:
         sums.declare(model)
     _write_rules(model, rule_set, fields, sums)
@@ -78,7 +78,7 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
 
 
 def _field_kind(rule_set: RuleSet, column: Hashable) -> str:
-    """Return the kind of a column, told by what it is compared with or by training."""
+    """Return the type of a column, by the values in the conditions, or else by its type in training."""
     compared = kind_of_values(rule_set, column)
     if compared != "none":
         return compared
@@ -92,75 +92,75 @@ def _schema(model: Element, fields: dict[Hashable, str], target: str) -> None:
     child(schema, "MiningField", name=target, usageType="target")
 
 
-def _output(model: Element, rule_set: RuleSet, taken: list[str], sums: Sums | None) -> None:
-    """Give the label, the rule that spoke, and the probabilities."""
+def _output(model: Element, rule_set: RuleSet, used_names: list[str], sums: Sums | None) -> None:
+    """Declare the outputs: the label, the deciding rule, and the probabilities."""
     output = child(model, "Output")
-    rule, label = unused("rule", taken), unused("label", taken)
+    rule, label = unused("rule", used_names), unused("label", used_names)
     child(output, "OutputField", name=label, feature="predictedValue", isFinalResult=True)
     text, number = ({"optype": "categorical", "dataType": "string"}, {"optype": "continuous", "dataType": "double"})
-    shares = rule_set.speaker_probabilities
-    speakers = [*(str(j + 1) for j in range(len(shares) - 1)), DEFAULT]
+    shares = rule_set.rule_probabilities
+    rule_ids = [*(str(j + 1) for j in range(len(shares) - 1)), DEFAULT]
     together = sums if rule_set.adds_counts else None
     if together is None:
         child(output, "OutputField", name=rule, **text, feature="entityId")
-    else:  # a class may win that no covering rule names: then it is as if the default had spoken
-        spoke = unused("spoke", taken)
-        child(output, "OutputField", name=spoke, **text, feature="entityId", isFinalResult=False)
-        named = _looked_up(spoke, "number", speakers, speakers, dataType="string", defaultValue=DEFAULT)
-        child(output, "OutputField", named, name=rule, **text, feature="transformedValue")
-    alone = 0 if together is None else len(rule_set.rules)  # from there on, those that speak alone
+    else:  # a class may win that is the label of no covering rule: then the output is that of the default label
+        entity = unused("deciding_rule", used_names)
+        child(output, "OutputField", name=entity, **text, feature="entityId", isFinalResult=False)
+        number_of_rule = _lookup(entity, "number", rule_ids, rule_ids, dataType="string", defaultValue=DEFAULT)
+        child(output, "OutputField", number_of_rule, name=rule, **text, feature="transformedValue")
+    start = 0 if together is None else len(rule_set.rules)  # these rules give the probabilities alone, not in sums
     for k, one in enumerate(rule_set.classes):
-        name = unused(f"probability({value_text(one)})", taken)
-        known = [repr(share) for share in shares[alone:, k].tolist()]
-        share = _looked_up(rule, "probability", speakers[alone:], known, dataType="double")
+        name = unused(f"probability({value_text(one)})", used_names)
+        values = [repr(share) for share in shares[start:, k].tolist()]
+        share = _lookup(rule, "probability", rule_ids[start:], values, dataType="double")
         share = share if together is None else together.share(k, share)
         child(output, "OutputField", share, name=name, **number, feature="transformedValue")
 
 
-def _looked_up(field: str, what: str, keys: Sequence[str], values: Sequence[str], **attributes: str) -> Element:
-    """Return an expression: what a table says of the value of a field."""
+def _lookup(field: str, column: str, keys: Sequence[str], values: Sequence[str], **attributes: str) -> Element:
+    """Return an expression that looks up the value of a field in a table."""
     table = element("InlineTable")
     for key, value in zip(keys, values, strict=True):
         row = child(table, "row")
-        child(row, "rule").text, child(row, what).text = key, value
+        child(row, "rule").text, child(row, column).text = key, value
     pair = element("FieldColumnPair", field=field, column="rule")
-    return element("MapValues", pair, table, outputColumn=what, **attributes)
+    return element("MapValues", pair, table, outputColumn=column, **attributes)
 
 
 def _write_rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:
-    """Write the rules in the order in which they are asked, then the backups, then the default."""
-    shares = rule_set.speaker_probabilities
+    """Write the rules sorted by priority, then the fallback rules, then the default label."""
+    shares = rule_set.rule_probabilities
     default = rule_set.classes.index(rule_set.default)
     part = child(model, "RuleSet", defaultScore=rule_set.default, defaultConfidence=repr(float(shares[-1, default])))
     child(part, "RuleSelectionMethod", criterion="firstHit")
-    n_rules, everyone = len(rule_set.rules), rule_set.all_rules
+    n_rules, all_rules = len(rule_set.rules), rule_set.all_rules
     for j in rule_set.decision.order.tolist():
-        tests = sums.speaks(j) if sums is not None else _tests(everyone[j], fields)
-        _simple_rule(part, str(j + 1), everyone[j], tests, rule_set, shares[j])
+        tests = sums.decides(j) if sums is not None else _tests(all_rules[j], fields)
+        _simple_rule(part, str(j + 1), all_rules[j], tests, rule_set, shares[j])
     if sums is not None and rule_set.adds_counts:
         for k, label in enumerate(rule_set.classes):
             child(part, "SimpleRule", sums.wins(k), id=f"{DEFAULT} {k + 1}", score=label)
-    for j in range(n_rules, len(everyone)):
-        tests = _tests(everyone[j], fields)
+    for j in range(n_rules, len(all_rules)):
+        tests = _tests(all_rules[j], fields)
         if sums is not None:
-            tests.insert(0, sums.wins(NOBODY))
-        _simple_rule(part, str(j + 1), everyone[j], tests, rule_set, shares[j])
+            tests.insert(0, sums.wins(NO_CLASS))
+        _simple_rule(part, str(j + 1), all_rules[j], tests, rule_set, shares[j])
     _simple_rule(part, DEFAULT, Rule((), rule_set.default), [], rule_set, shares[-1])
 
 
 def _simple_rule(part: Element, number: str, rule: Rule, tests: list[Element], rule_set: RuleSet, shares: Any) -> None:
     """Add a rule with its probabilities."""
-    counted = {"recordCount": rule.n_covered, "nbCorrect": rule.n_correct} if rule.conditions else {}
+    counts = {"recordCount": rule.n_covered, "nbCorrect": rule.n_correct} if rule.conditions else {}
     own = repr(float(shares[rule_set.classes.index(rule.label)]))
     simple_rule = child(
-        part, "SimpleRule", combined("and", tests), id=number, score=rule.label, confidence=own, **counted
+        part, "SimpleRule", combined("and", tests), id=number, score=rule.label, confidence=own, **counts
     )
     for one, share in zip(rule_set.classes, map(repr, shares.tolist()), strict=True):
         child(simple_rule, "ScoreDistribution", value=one, recordCount=share, probability=share)
 
 
 def _tests(rule: Rule, fields: dict[Hashable, str]) -> list[Element]:
-    """Return the tests that all must come out true for a rule to cover a record."""
+    """Return the tests that must all be true for a rule to cover a record."""
     return [
         combined("or", [simple(fields[condition.column], *test) for test in tests])
         for condition in rule.conditions

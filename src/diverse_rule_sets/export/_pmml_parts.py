@@ -1,6 +1,6 @@
-"""Pieces of a PMML document: elements, values as text, the tests that a condition consists of.
+"""Parts of a PMML document: elements, values as text, and the tests of a condition.
 
-Names and values are text of attributes, escaped by the XML library and in no other way.
+Names and values are written only as the text of attributes, which the XML library escapes.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ from diverse_rule_sets.export._values import check_known, exact_text
 from diverse_rule_sets.model._conditions import Condition
 
 Element = ElementTree.Element
-# One comparison: the operator, which predicates and functions call by the same name, and the value if it has one.
+# One comparison: the operator, whose name is the same in predicates and in functions, and its value or None.
 Test = tuple[str, Any]
 
 _OPERATORS = {">": "greaterThan", ">=": "greaterOrEqual", "<": "lessThan", "<=": "lessOrEqual"}
-# What XML 1.0 can write in no way.
+# Characters that XML 1.0 cannot represent.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def element(tag: str, *parts: Element, **attributes: Any) -> Element:
-    """Return an element with some parts; attributes that are None are left out."""
-    made = Element(tag, {key: value_text(value) for key, value in attributes.items() if value is not None})
-    made.extend(parts)
-    return made
+    """Return an element with child elements; attributes that are None are left out."""
+    new = Element(tag, {key: value_text(value) for key, value in attributes.items() if value is not None})
+    new.extend(parts)
+    return new
 
 
 def child(parent: Element, tag: str, *parts: Element, **attributes: Any) -> Element:
     """Add an element to another and return it."""
-    made = element(tag, *parts, **attributes)
-    parent.append(made)
-    return made
+    new = element(tag, *parts, **attributes)
+    parent.append(new)
+    return new
 
 
 def value_text(value: Any) -> str:
-    """Return a value as text: as PMML's types write it."""
+    """Return a value as text, in the form of its PMML type."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
-        moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
-        return moment.isoformat()
+        date = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
+        return date.isoformat()
     if isinstance(value, datetime.date):
         return f"{value.isoformat()}T00:00:00"
     text = value if isinstance(value, str) else exact_text(value)
@@ -53,15 +53,15 @@ def value_text(value: Any) -> str:
     return text
 
 
-def unused(name: str, taken: Collection[str]) -> str:
-    """Return a name, made longer until it is none of those taken."""
-    while name in taken:
+def unused(name: str, used_names: Collection[str]) -> str:
+    """Return the name, with underscores added until it is not one of the used names."""
+    while name in used_names:
         name += "_"
     return name
 
 
 def alternatives(condition: Condition) -> list[list[Test]]:
-    """Return the tests of a condition: of each list at least one must come out true."""
+    """Return the tests of a condition, as lists: of each list at least one test must be true."""
     check_known(condition, "PMML")
     if condition.holds_if_missing:
         return [[("isMissing", None)]]
@@ -73,12 +73,12 @@ def alternatives(condition: Condition) -> list[list[Test]]:
 
 
 def simple(field: str, operator: str, value: Any = None) -> Element:
-    """Return a predicate: one field compared with one value."""
+    """Return a predicate that compares one field with one value."""
     return element("SimplePredicate", field=field, operator=operator, value=value)
 
 
 def combined(operator: str, predicates: list[Element]) -> Element:
-    """Return one predicate for several; of none, what the operator gives then."""
+    """Return one predicate that combines several; without predicates, True for "and", False for "or"."""
     if not predicates:
         return element("True" if operator == "and" else "False")
     if len(predicates) == 1:

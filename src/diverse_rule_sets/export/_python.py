@@ -1,6 +1,6 @@
-"""A rule set as Python source: a plain function without imports, or the same for pandas or polars tables.
+"""A rule set as Python source: a plain function without imports, or a function for pandas or polars tables.
 
-Names and values enter the source as ``repr`` of strings, numbers, booleans and tuples and in no other way.
+Names and values are written only as ``repr`` of strings, numbers, booleans and tuples.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from typing import Any
 from diverse_rule_sets._input.checks import check_choice
 from diverse_rule_sets._input.tables import NUMBER, plain
 from diverse_rule_sets.export._python_tables import Pandas, Polars
-from diverse_rule_sets.export._source import SourceWriter, literal, moment_parts
+from diverse_rule_sets.export._source import SourceWriter, date_parts, literal
 from diverse_rule_sets.export._values import compared_values, kind_of_values
 from diverse_rule_sets.model._rules import RuleSet
 
 
 def to_python(rule_set: RuleSet, *, kind: str, name: str, prefix: str) -> str:
-    """Return the source; see :meth:`RuleSet.to_python`, which has the defaults."""
+    """Return the source; see :meth:`RuleSet.to_python`, which has the defaults of the parameters."""
     check_choice("kind", kind, _WRITERS)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
         raise ValueError(f"name must be a name that a Python function can have, got {name!r}")
     if not isinstance(prefix, str):
         raise TypeError(f"prefix must be a string, got {prefix!r}")
     writer = _WRITERS[kind](rule_set, prefix)
-    for one in (*rule_set.classes, *rule_set.columns):
-        literal(one)
-    if name in _names_in(writer.source(_PLACE)):
+    for value in (*rule_set.classes, *rule_set.columns):
+        literal(value)
+    if name in _used_names(writer.source(_PLACEHOLDER)):
         raise ValueError(f"name must be one that the source does not use for something else, got {name!r}")
     return writer.source(name)
 
 
-_PLACE = "name_of_the_function"
+_PLACEHOLDER = "name_of_the_function"
 
 
-def _names_in(source: str) -> set[str]:
-    """Return the names that some source relies on: those of its module, and those of Python that it uses."""
+def _used_names(source: str) -> set[str]:
+    """Return the names that the source defines in its module, and the builtins that it uses."""
     tree = ast.parse(source)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    made = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assigned = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}  # type: ignore[attr-defined]
     imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names
     }
-    return made | assigned | imported | (used & set(dir(builtins)))
+    return functions | assigned | imported | (used & set(dir(builtins)))
 
 
 _FUNCTION_HELPERS = '''
@@ -80,30 +80,34 @@ def _moment(record, column, utc):
 
 _FUNCTION_DOC = '''    """Return label, rule and probabilities of a record.
 
-    The record is a dict of values by column, None or NaN where they are missing. The rule is the number of the
-    one that spoke; None if none did.
+    The record is a dict of values by column; a missing value is None or NaN. The rule is the number of the
+    deciding rule; None if no rule and no fallback rule decides.
     """
 '''
-_FUNCTION_ORDERED = """    spoke = next((number for number in ORDER if fired[number - 1]), None)
-    if spoke is None:
-        spoke = next((number for number, covers in enumerate(spare, len(fired) + 1) if covers), 0)
-    label, probabilities = LABELS[spoke], PROBABILITIES[spoke]
+_FUNCTION_ORDERED = """    deciding = next((number for number in ORDER if rule_covers[number - 1]), None)
+    if deciding is None:
+        deciding = next((number for number, covers in enumerate(fallback_covers, len(rule_covers) + 1) if covers), 0)
+    label, probabilities = LABELS[deciding], PROBABILITIES[deciding]
 """
-_FUNCTION_ADDED = """    if any(fired):
-        sums = [sum(ballots[k] for ballots, covers in zip(BALLOTS, fired) if covers) for k in range(len(CLASSES))]
+_FUNCTION_ADDED = """    if any(rule_covers):
+        ballots = [row for row, covers in zip(BALLOTS, rule_covers) if covers]
+        sums = [sum(row[k] for row in ballots) for k in range(len(CLASSES))]
         winner = max(PREFERENCE, key=lambda k: sums[k])
         label = CLASSES[winner]
-        spoke = next((number for number in ORDER if fired[number - 1] and LABELS[number] == label), 0)
+        deciding = next((number for number in ORDER if rule_covers[number - 1] and LABELS[number] == label), 0)
         probabilities = {probabilities}
     else:
-        spoke = next((number for number, covers in enumerate(spare, len(fired) + 1) if covers), 0)
-        label, probabilities = LABELS[spoke], PROBABILITIES[spoke]
+        deciding = next((number for number, covers in enumerate(fallback_covers, len(rule_covers) + 1) if covers), 0)
+        label, probabilities = LABELS[deciding], PROBABILITIES[deciding]
+"""
+_FUNCTION_RETURN = """    probabilities = dict(zip(CLASSES, probabilities))
+    return {"label": label, "rule": deciding or None, "probabilities": probabilities}
 """
 _FUNCTION_TOGETHER = '''
 
-def _together(fired):
+def _together(rule_covers):
     """Return the probabilities of all covering rules together."""
-    counts = [sum(row[k] for row, covers in zip(COUNTS, fired) if covers) for k in range(len(CLASSES))]
+    counts = [sum(row[k] for row, covers in zip(COUNTS, rule_covers) if covers) for k in range(len(CLASSES))]
     parts = [weight * (count + added) for count, added, weight in zip(counts, ADDED, WEIGHTS)]
     return [part / sum(parts) for part in parts] if sum(parts) > 0 else UNKNOWN
 
@@ -111,7 +115,7 @@ def _together(fired):
 
 
 class _Function(SourceWriter):
-    """A plain function of one record, without imports."""
+    """Writes a plain function of one record, without imports."""
 
     missing = "{x} is None"
     known = "{x} is not None"
@@ -126,25 +130,27 @@ class _Function(SourceWriter):
         return f"{x} in ({''.join(f'{self.value(value)}, ' for value in values)})"
 
     def value(self, value: Any) -> str:
-        return literal(moment_parts(value) if isinstance(value, datetime.date) else plain(value))
+        return literal(date_parts(value) if isinstance(value, datetime.date) else plain(value))
 
     def _read(self, column: Hashable) -> str:
         kind = kind_of_values(self.rule_set, column, several=True)
         if kind == "number" and self.rule_set.kind(column) == NUMBER:
             return f"_number(record, {literal(column)})"
-        if kind in ("date", "instant") or (kind == "several" and self._names_a_date(column)):
+        if kind in ("date", "instant") or (kind == "several" and self._has_date(column)):
             return f"_moment(record, {literal(column)}, utc={kind != 'date'})"
         return f"_value(record, {literal(column)})"
 
-    def _names_a_date(self, column: Hashable) -> bool:
+    def _has_date(self, column: Hashable) -> bool:
         return any(isinstance(value, datetime.date) for value in compared_values(self.rule_set, column))
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
         adding = rule_set.decision.ballots is not None
         together = rule_set.adds_counts
-        ending = _FUNCTION_ADDED.replace("{probabilities}", "_together(fired)" if together else "PROBABILITIES[spoke]")
-        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        ending = _FUNCTION_ADDED.replace(
+            "{probabilities}", "_together(rule_covers)" if together else "PROBABILITIES[deciding]"
+        )
+        rule_covers, fallback_covers = (self.list_tests(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
             '"""If-then rules as a plain function of one record; no imports are needed."""\n\n'
             + self.tables()
@@ -153,9 +159,9 @@ class _Function(SourceWriter):
             + f"\ndef {name}(record):\n"
             + _FUNCTION_DOC
             + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
-            + f"    fired = {fired}\n    spare = {spare}\n"
+            + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
             + (ending if adding else _FUNCTION_ORDERED)
-            + '    return {"label": label, "rule": spoke or None, "probabilities": dict(zip(CLASSES, probabilities))}\n'
+            + _FUNCTION_RETURN
         )
 
 

@@ -1,4 +1,4 @@
-"""Python source for tables: a pandas function, and polars expressions."""
+"""Python source for tables: a function for pandas, and expressions for polars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER
-from diverse_rule_sets.export._source import SourceWriter, literal, moment_parts
+from diverse_rule_sets.export._source import SourceWriter, date_parts, literal
 from diverse_rule_sets.export._values import kind_of_values
 
 _PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
@@ -17,36 +17,38 @@ import numpy as np
 import pandas as pd
 
 '''
-_PANDAS_BODY = """    fired, spare = (np.array(rows, bool).reshape(len(rows), len(frame)).T for rows in (fired, spare))
-    covered = fired.any(axis=1)
-    asked = fired[:, np.array(ORDER, int) - 1]
-{added}    backups = np.arange(fired.shape[1] + 1, fired.shape[1] + spare.shape[1] + 1)
-    spoke = np.where(covered, _first(asked, ORDER), _first(spare, backups))
-    label = np.array([*LABELS, None], object)[:-1][spoke]
-    probabilities = np.array(PROBABILITIES)[spoke]
-{counts}    rule = pd.array(spoke, "Int64")
-    rule[spoke == 0] = pd.NA
-    answer = pd.DataFrame({{PREFIX + "label": label, PREFIX + "rule": rule}}, index=frame.index).infer_objects()
+_PANDAS_BODY = """    rule_covers, fallback_covers = (
+        np.array(rows, bool).reshape(len(rows), len(frame)).T for rows in (rule_covers, fallback_covers)
+    )
+    covered = rule_covers.any(axis=1)
+    eligible = rule_covers[:, np.array(ORDER, int) - 1]
+{added}    fallback_numbers = rule_covers.shape[1] + 1 + np.arange(fallback_covers.shape[1])
+    deciding = np.where(covered, _first(eligible, ORDER), _first(fallback_covers, fallback_numbers))
+    label = np.array([*LABELS, None], object)[:-1][deciding]
+    probabilities = np.array(PROBABILITIES)[deciding]
+{counts}    rule = pd.array(deciding, "Int64")
+    rule[deciding == 0] = pd.NA
+    result = pd.DataFrame({{PREFIX + "label": label, PREFIX + "rule": rule}}, index=frame.index).infer_objects()
     for k, one in enumerate(CLASSES):
-        answer[f"{{PREFIX}}probability_{{one}}"] = probabilities[:, k]
-    return answer
+        result[f"{{PREFIX}}probability_{{one}}"] = probabilities[:, k]
+    return result
 """
 _PANDAS_FIRST = '''
 
 def _first(flags, numbers):
     """Return for each record the number of the first flag that is set, 0 if none is."""
-    place = np.argmax(np.column_stack([flags, np.ones(len(flags), bool)]), axis=1)
-    return np.array([*numbers, 0])[place]
+    position = np.argmax(np.column_stack([flags, np.ones(len(flags), bool)]), axis=1)
+    return np.array([*numbers, 0])[position]
 
 '''
 _PANDAS_ADDED = """    ballots = np.array(BALLOTS, np.int64).reshape(-1, len(CLASSES))
-    sums = (fired.astype(np.int64) @ ballots)[:, PREFERENCE]
+    sums = (rule_covers.astype(np.int64) @ ballots)[:, PREFERENCE]
     winner = np.array(PREFERENCE)[sums.argmax(axis=1)]
-    named = np.array([CLASSES.index(LABELS[number]) for number in ORDER], int)
-    asked = asked & (named == winner[:, None])
+    labels = np.array([CLASSES.index(LABELS[number]) for number in ORDER], int)
+    eligible = eligible & (labels == winner[:, None])
 """
 _PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1][winner[covered]]
-    parts = (fired @ np.array(COUNTS, float).reshape(-1, len(CLASSES)) + ADDED) * WEIGHTS
+    parts = (rule_covers @ np.array(COUNTS, float).reshape(-1, len(CLASSES)) + ADDED) * WEIGHTS
     total = parts.sum(axis=1, keepdims=True)
     together = np.where(total > 0, parts / np.where(total > 0, total, 1), UNKNOWN)
     probabilities[covered] = together[covered]
@@ -54,14 +56,14 @@ _PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1]
 
 
 class _Tables(SourceWriter):
-    """What both kinds of tables share."""
+    """The code that pandas and polars share."""
 
     def _named_tables(self) -> str:
-        return f"# How the names of the new columns begin.\nPREFIX = {literal(self.prefix)}\n{self.tables()}"
+        return f"# Start of the names of the new columns.\nPREFIX = {literal(self.prefix)}\n{self.tables()}"
 
 
 class Pandas(_Tables):
-    """A function of a pandas table."""
+    """Writes a function of a pandas table."""
 
     missing = "{x}.isna().to_numpy(bool)"
     known = "{x}.notna().to_numpy(bool)"
@@ -75,16 +77,16 @@ class Pandas(_Tables):
         if not isinstance(value, datetime.date):
             return literal(value)
         zone = ', tz="UTC"' if getattr(value, "tzinfo", None) is not None else ""
-        return f"pd.Timestamp({datetime.datetime(*moment_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
+        return f"pd.Timestamp({datetime.datetime(*date_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
 
     def _read(self, column: Hashable) -> str:
-        kind, trained = kind_of_values(self.rule_set, column), self.rule_set.kind(column)
+        kind, training_kind = kind_of_values(self.rule_set, column), self.rule_set.kind(column)
         series = f"frame[{literal(column)}]"
-        if kind == "number" and trained == NUMBER:
+        if kind == "number" and training_kind == NUMBER:
             return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
-        if kind in ("date", "instant") and trained in (DATE, INSTANT):
+        if kind in ("date", "instant") and training_kind in (DATE, INSTANT):
             return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''}).dt.floor('us')"
-        return f"{series}.astype(object)" if kind != "none" or trained != NUMBER else series
+        return f"{series}.astype(object)" if kind != "none" or training_kind != NUMBER else series
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
@@ -92,21 +94,21 @@ class Pandas(_Tables):
         body = _PANDAS_BODY.format(
             added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.adds_counts else ""
         )
-        fired, spare = (self.listed(rules) for rules in (rule_set.rules, rule_set.backups))
+        rule_covers, fallback_covers = (self.list_tests(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
             _PANDAS_HEAD
             + self._named_tables()
             + _PANDAS_FIRST
             + f"\ndef {name}(frame):\n"
-            + '    """Return label, rule (the number of the one that spoke) and probabilities of each record."""\n'
+            + '    """Return label, rule (the number of the deciding rule) and probabilities of each record."""\n'
             + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
-            + f"    fired = {fired}\n    spare = {spare}\n"
+            + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
             + body
         )
 
 
 class Polars(_Tables):
-    """A function that gives polars expressions."""
+    """Writes a function that returns polars expressions."""
 
     missing = "{x}.is_null()"
     known = "{x}.is_not_null()"
@@ -122,7 +124,7 @@ class Polars(_Tables):
         if not isinstance(value, datetime.date):
             return f"pl.lit({literal(float(value) if type(value) is int else value)})"
         zone = ', time_zone="UTC"' if getattr(value, "tzinfo", None) is not None else ""
-        return f"pl.datetime(*{moment_parts(value)!r}{zone})"
+        return f"pl.datetime(*{date_parts(value)!r}{zone})"
 
     def _read(self, column: Hashable) -> str:
         kind, name = kind_of_values(self.rule_set, column), column if isinstance(column, str) else str(column)
@@ -138,9 +140,9 @@ class Polars(_Tables):
     def source(self, name: str) -> str:
         rule_set, decision = self.rule_set, self.rule_set.decision
         texts = [str(column) for column in self.names]
-        alike = [text for text in texts if texts.count(text) > 1]
-        if alike:
-            raise ValueError(f"two columns are both called {alike[0]!r} as text, the only names that polars has")
+        duplicates = [text for text in texts if texts.count(text) > 1]
+        if duplicates:
+            raise ValueError(f"two columns are both called {duplicates[0]!r} as text, and polars has only text names")
         together = rule_set.adds_counts
         lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
         lines += ["    covers = ["]
@@ -151,45 +153,46 @@ class Polars(_Tables):
             '"""If-then rules as polars expressions: frame.with_columns(predict())."""\n\nimport polars as pl\n\n'
             + self._named_tables()
             + f"\n\n\ndef {name}():\n"
-            + '    """Return expressions: label, rule (the number of the one that spoke) and probabilities."""\n'
+            + '    """Return expressions: label, rule (the number of the deciding rule) and probabilities."""\n'
             + "\n".join(lines)
             + "\n"
-            + _POLARS_END.format(alone="backup" if together else "spoke")
+            + _POLARS_END.format(number="fallback" if together else "deciding")
             + (_POLARS_COUNTS if together else "")
             + _POLARS_LAST
         )
 
 
 def _is_pattern(name: str) -> bool:
-    """Tell whether polars would read a name as a pattern of names."""
+    """Return whether polars would read a name as a pattern."""
     return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
-_POLARS_ORDERED = """    asked = [*ORDER, *range(n_rules + 1, len(covers) + 1)]
-    spoke = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in asked), 0)"""
-_POLARS_ADDED = """    anyone = pl.any_horizontal(*covers[:n_rules], False)
+_POLARS_ORDERED = """    order = [*ORDER, *range(n_rules + 1, len(covers) + 1)]
+    deciding = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in order), 0)"""
+_POLARS_ADDED = """    covered = pl.any_horizontal(*covers[:n_rules], False)
     sums = [
         pl.sum_horizontal(0, *(covers[j].cast(pl.Int64) * row[k] for j, row in enumerate(BALLOTS) if row[k]))
         for k in range(len(CLASSES))
     ]
-    place = pl.concat_list(*(sums[k] for k in PREFERENCE)).list.arg_max()
-    speakers = [
+    winner_position = pl.concat_list(*(sums[k] for k in PREFERENCE)).list.arg_max()
+    deciding_by_winner = [
         pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in ORDER if LABELS[number] == CLASSES[k]), 0)
         for k in PREFERENCE
     ]
-    spare = range(n_rules + 1, len(covers) + 1)
-    backup = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in spare), 0)
-    spoke = pl.when(anyone).then(pl.concat_list(*speakers).list.get(place)).otherwise(backup)"""
+    fallback_numbers = range(n_rules + 1, len(covers) + 1)
+    fallback = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in fallback_numbers), 0)
+    deciding = pl.concat_list(*deciding_by_winner).list.get(winner_position)
+    deciding = pl.when(covered).then(deciding).otherwise(fallback)"""
 _POLARS_END = """    numbers = range(len(LABELS))
-    label = {alone}.replace_strict(numbers, LABELS)
+    label = {number}.replace_strict(numbers, LABELS)
     shares = [
-        {alone}.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
+        {number}.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
         for k in range(len(CLASSES))
     ]
 """
 _POLARS_LAST = """    return [
         label.alias(PREFIX + "label"),
-        pl.when(spoke > 0).then(spoke).alias(PREFIX + "rule"),
+        pl.when(deciding > 0).then(deciding).alias(PREFIX + "rule"),
         *(share.alias(f"{PREFIX}probability_{one}") for one, share in zip(CLASSES, shares)),
     ]
 """
@@ -201,7 +204,7 @@ _POLARS_COUNTS = """    rows = [[count * weight for count, weight in zip(row, WE
     ]
     total = pl.sum_horizontal(sum(start), *(covers[j].cast(pl.Float64) * sum(row) for j, row in enumerate(rows)))
     together = [pl.when(total > 0).then(part / total).otherwise(share) for part, share in zip(parts, UNKNOWN)]
-    won = place.replace_strict(range(len(CLASSES)), [CLASSES[k] for k in PREFERENCE])
-    label = pl.when(anyone).then(won).otherwise(label)
-    shares = [pl.when(anyone).then(ours).otherwise(alone) for ours, alone in zip(together, shares)]
+    winner_label = winner_position.replace_strict(range(len(CLASSES)), [CLASSES[k] for k in PREFERENCE])
+    label = pl.when(covered).then(winner_label).otherwise(label)
+    shares = [pl.when(covered).then(summed).otherwise(share) for summed, share in zip(together, shares)]
 """

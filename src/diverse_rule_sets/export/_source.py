@@ -1,4 +1,4 @@
-"""What all kinds of Python source share: literals, names of variables, the tables that answers are looked up in."""
+"""Functions for all Python exports: literals, names of variables, and lookup tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from diverse_rule_sets.model._rules import Rule, RuleSet
 
 
 def literal(value: Any) -> str:
-    """Return a value as source: only what ``repr`` writes without a call."""
+    """Return a value as source, if its ``repr`` is a literal."""
     value = plain(value)
     if isinstance(value, tuple):
         return "(" + "".join(f"{literal(part)}, " for part in value) + ")"
@@ -26,27 +26,28 @@ def literal(value: Any) -> str:
         return "1e999" if value > 0 else "-1e999"
     if value is None or (type(value) in (str, int, float, bool, bytes) and value == value):
         return repr(value)
-    raise ValueError(f"Python source cannot hold {value!r} ({type(value).__name__}) without an import")
+    raise ValueError(f"Python source cannot represent {value!r} ({type(value).__name__}) without an import")
 
 
-def moment_parts(value: datetime.date) -> tuple[int, ...]:
-    """Return a moment as whole numbers: year, month, day, hour, minute, second, microsecond; with a zone, in UTC."""
+def date_parts(value: datetime.date) -> tuple[int, ...]:
+    """Return a date as integers: year, month, day, hour, minute, second, microsecond; in UTC if it has a time zone."""
     if not isinstance(value, datetime.datetime):
         return (value.year, value.month, value.day, 0, 0, 0, 0)
-    moment = value.astimezone(datetime.UTC) if value.tzinfo is not None else value
-    return (*moment.timetuple()[:6], moment.microsecond)
+    date = value.astimezone(datetime.UTC) if value.tzinfo is not None else value
+    return (*date.timetuple()[:6], date.microsecond)
 
 
 def _assignment(name: str, values: Any) -> str:
-    """Return a table of numbers as an assignment."""
+    """Return an assignment of a constant."""
     return f"{name} = {pprint.pformat(values, width=110, compact=True)}"
 
 
 class SourceWriter(ABC):
-    """Writes one kind of source: conditions, and what stands around them.
+    """Writes one kind of source: the conditions, and the code around them.
 
-    The tests of a value ``{x}``: that it is missing, that it is not, and that it is above or below a bound, which a
-    missing one never is. Then how a test is negated, how several are joined, and a test that always comes out true.
+    ``missing``, ``known`` and ``compared`` are the tests whether a value ``{x}`` is missing, is not missing, and is
+    above or below a bound, which is false for a missing value. ``negation`` negates a test, ``both`` joins two tests,
+    and ``always`` is a test that is always true.
     """
 
     missing: str
@@ -62,13 +63,13 @@ class SourceWriter(ABC):
         self.names = self._variables()
 
     def _variables(self) -> dict[Hashable, str]:
-        """Return a variable for each column, with a name that reminds of it."""
+        """Return the name of a variable for each column, similar to the name of the column."""
         names: dict[Hashable, str] = {}
         for column in self.rule_set.columns:
-            words = re.sub(r"[^a-zA-Z0-9]+", "_", str(column)).strip("_").lower()[:30]
-            name = f"x_{words or 'column'}"
-            taken, further = set(names.values()), (f"{name}_{k}" for k in itertools.count(2))
-            names[column] = next(n for n in itertools.chain((name,), further) if n not in taken)
+            text = re.sub(r"[^a-zA-Z0-9]+", "_", str(column)).strip("_").lower()[:30]
+            name = f"x_{text or 'column'}"
+            used, numbered = set(names.values()), (f"{name}_{k}" for k in itertools.count(2))
+            names[column] = next(n for n in itertools.chain((name,), numbered) if n not in used)
         return names
 
     def covers(self, rule: Rule) -> str:
@@ -77,7 +78,7 @@ class SourceWriter(ABC):
         return self.both.join(tests) if tests else self.always
 
     def tests(self, condition: Condition) -> list[str]:
-        """Return the tests that all must come out true."""
+        """Return the tests of a condition, which must all be true."""
         check_known(condition, "Python")
         x = self.names[condition.column]
         if condition.holds_if_missing:
@@ -93,42 +94,42 @@ class SourceWriter(ABC):
 
     @abstractmethod
     def among(self, x: str, values: Sequence[Any]) -> str:
-        """Return the test whether a value is one of some, which may be none; a missing one is not."""
+        """Return the test whether a value is one of some values; false for a missing value and without values."""
 
     @abstractmethod
     def source(self, name: str) -> str:
         """Return the whole source."""
 
     def labels(self) -> list[Any]:
-        """Return the label of each rule and backup, and of the default, which comes first."""
+        """Return the default label, then the label of each rule and fallback rule."""
         return [self.rule_set.default, *(rule.label for rule in self.rule_set.all_rules)]
 
     def shares(self) -> list[list[float]]:
-        """Return the probabilities of each rule and backup, and of the default, which comes first."""
-        shares = self.rule_set.speaker_probabilities.tolist()
+        """Return the probabilities of the default label, then of each rule and fallback rule."""
+        shares = self.rule_set.rule_probabilities.tolist()
         return [shares[-1], *shares[:-1]]
 
     def tables(self) -> str:
-        """Return the tables that the source looks things up in."""
+        """Return the lookup tables as source."""
         rule_set, decision = self.rule_set, self.rule_set.decision
         lines = [
             _assignment("CLASSES", list(rule_set.classes)),
-            "# Of the default, then of each rule and backup as numbered.",
+            "# Of the default label, then of each rule and fallback rule in the order of their numbers.",
             _assignment("LABELS", self.labels()),
             _assignment("PROBABILITIES", self.shares()),
-            "# The order in which rules are asked.",
+            "# The numbers of the rules, sorted by priority.",
             _assignment("ORDER", [j + 1 for j in decision.order.tolist()]),
         ]
         if decision.ballots is not None:
             lines += [
-                "# What each rule adds to each class; of equal sums the first of the preferred classes wins.",
+                "# What each rule adds to the sum of each class; of equal sums the first class in PREFERENCE wins.",
                 _assignment("BALLOTS", decision.ballots.tolist()),
                 _assignment("PREFERENCE", decision.preference.tolist()),
             ]
         if rule_set.adds_counts:
             evidence = rule_set.evidence
             lines += [
-                "# Class counts of each rule, what is added to their sum, weights of the classes.",
+                "# Class counts of each rule, numbers that smoothing adds to their sum, weights of the classes.",
                 _assignment("COUNTS", evidence.counts.astype(int).tolist()),
                 _assignment("ADDED", evidence.added.tolist()),
                 _assignment("WEIGHTS", evidence.class_weights.tolist()),
@@ -136,6 +137,6 @@ class SourceWriter(ABC):
             ]
         return "\n".join(lines)
 
-    def listed(self, rules: tuple[Rule, ...]) -> str:
+    def list_tests(self, rules: tuple[Rule, ...]) -> str:
         """Return the tests of some rules as a list."""
         return "[\n" + "".join(f"        {self.covers(rule)},\n" for rule in rules) + "    ]"

@@ -1,6 +1,6 @@
-"""A rule set as one SQL query, through sqlglot: label, rule and probabilities of each record.
+"""A rule set as one SQL query, written with sqlglot: label, rule and probabilities of each record.
 
-Names and values enter the query as quoted identifiers and literals of the dialect and in no other way.
+Names and values are written only as quoted identifiers and literals of the dialect.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column
 from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
-# Where quotes do not change which table a name means; and where they do not if it is in small letters.
+# Dialects in which quotes do not change the meaning of a table name; and those in which they do not if it is in lower
+# case.
 _CASELESS, _LOWER = frozenset(("duckdb", "sqlite")), frozenset(("postgres", "redshift", "materialize", "risingwave"))
-# Where a step can be asked to be computed once.
+# Dialects in which a step can be declared to be computed once.
 _MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
-_MAX_ADDED = 1000
+_MAX_RULES = 1000
 _MAX_NAME = 40
-_SUM_OF = 50
+_MAX_TERMS = 50
 
 
 def to_sql(
@@ -33,7 +34,7 @@ def to_sql(
     columns: Mapping[Hashable, str] | None,
     prefix: str,
 ) -> str:
-    """Return the query; see :meth:`RuleSet.to_sql`, which has the defaults."""
+    """Return the query; see :meth:`RuleSet.to_sql`, which has the defaults of the parameters."""
     unknown = [name for name in columns or {} if name not in rule_set.columns]
     if unknown:
         raise ValueError(
@@ -46,22 +47,22 @@ def to_sql(
         _check_kept(kept, names, rule_set)
     source = _source_table(table, writer.dialect)
     if rule_set.decision.ballots is None:
-        query = _first_that_covers(rule_set, writer, names, source, kept)
+        query = _decide_by_order(rule_set, writer, names, source, kept)
     else:
-        query = _added_up(rule_set, writer, names, source, kept)
+        query = _decide_by_sums(rule_set, writer, names, source, kept)
     return str(query.sql(dialect=writer.dialect, pretty=True)) + "\n"
 
 
-def _dialect(word: Any) -> str:
+def _dialect(name: Any) -> str:
     """Check the name of a dialect."""
     sqlglot_expressions()
     from sqlglot.dialects.dialect import Dialects
 
     aliases = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
-    known = sorted({one.value for one in Dialects} - {"", "dax", "prql"})  # these two are no SQL
-    chosen = aliases.get(word, word) if isinstance(word, str) else word
+    known = sorted({one.value for one in Dialects} - {"", "dax", "prql"})  # these two are not SQL
+    chosen = aliases.get(name, name) if isinstance(name, str) else name
     if chosen not in known:
-        raise ValueError(f"dialect must be one of {', '.join(map(repr, known))}, got {word!r}")
+        raise ValueError(f"dialect must be one of {', '.join(map(repr, known))}, got {name!r}")
     return str(chosen)
 
 
@@ -72,27 +73,27 @@ def _name_list(name: str, values: Any) -> list[str]:
 
 
 def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
-    """Refuse to pass on a column that is called like one that the query adds; databases may not tell a from A."""
+    """Raise ValueError if a kept column has the name of a column that the query adds, in upper or lower case."""
     steps = [f"{names.prefix}{part}{k}" for part in "fs" for k in range(max(len(rule_set), len(rule_set.classes)))]
-    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "backup", "total")]
-    taken = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
+    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "fallback", "total")]
+    added = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
     for name in kept:
-        if name.casefold() in taken:
+        if name.casefold() in added:
             raise ValueError(
                 f"keep names {name!r}, which the query adds itself; choose another prefix than {names.prefix!r}"
             )
 
 
 def _source_table(name: Any, dialect: str) -> Any:
-    """Return the table: plain words with dots, a tuple of names quoted as they are."""
+    """Return the table: a string is a name with optional dots, a tuple has names that are quoted unchanged."""
     exp = sqlglot_expressions()
     if isinstance(name, str):
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*){0,2}", name):
             raise ValueError(
-                f"table must be a name such as 'records' or 'schema.records', or a tuple of names that are quoted as "
-                f"they are, got {name!r}"
+                f"table must be a name such as 'records' or 'schema.records', or a tuple of names that are quoted "
+                f"unchanged, got {name!r}"
             )
-        # Quoted, a word that means something in SQL is a name too; but that must not change how the case is folded.
+        # With quotes, a keyword of SQL can be a name; but quotes must not change how the database folds the case.
         parts, quoted = name.split("."), dialect in _CASELESS or (dialect in _LOWER and name == name.lower())
     else:
         parts, quoted = _name_list("table", name), True
@@ -109,105 +110,109 @@ class _Names:
     def __init__(self, classes: Sequence[Any], prefix: str) -> None:
         self.prefix, self.label, self.rule = prefix, f"{prefix}label", f"{prefix}rule"
         self.probabilities: list[str] = []
-        folded = [str(label).casefold() for label in classes]  # some databases do not tell a from A
+        folded = [str(label).casefold() for label in classes]  # in some databases a and A are the same name
         for k, label in enumerate(classes):
             text = str(label)
-            plain = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
-            clear = plain and folded.count(folded[k]) == 1 and not folded[k].startswith("class ")
-            self.probabilities.append(f"{prefix}probability_{text if clear else f'class {k + 1}'}")
+            usable = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
+            unique = usable and folded.count(folded[k]) == 1 and not folded[k].startswith("class ")
+            self.probabilities.append(f"{prefix}probability_{text if unique else f'class {k + 1}'}")
 
 
-def _kept(exp: Any, keep: str | list[str], source: str) -> list[Any]:
-    """Return the columns of the table that the query passes on."""
+def _kept_columns(exp: Any, keep: str | list[str], source: str) -> list[Any]:
+    """Return the columns of the table that the query returns."""
     if keep == "*":
         return [exp.Column(this=exp.Star(), table=exp.to_identifier(source))]
     return [column_of(exp, name, source) for name in keep]
 
 
-def _in_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]]) -> Any:
-    """Return a query in steps, each from the one before: pairs of a step's name and its columns, the last without name.
+def _chain_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]]) -> Any:
+    """Return a query in steps, each of which selects from the step before.
 
-    Databases would otherwise write each step out wherever the next one uses it, which grows beyond all bounds. Nothing
-    is copied here either: queries may be long.
+    A step is a pair of a name and columns; the last step has an empty name. Without steps, databases would repeat each
+    expression wherever the next one uses it, and the query would grow exponentially. Expressions are not copied here,
+    because queries may be long.
     """
     exp = writer.exp
     inner, queries = exp.alias_(source, "r", table=True), []
     for name, columns in steps:
         query = exp.select(*columns, copy=False).from_(inner, copy=False)
         step = f"drs_{name}"
-        while step == source.name.casefold():  # a table of that name would be taken for the step itself
+        while step == source.name.casefold():  # otherwise the name would mean the step and not the table
             step += "_"
         queries.append((step, query))
         inner = exp.alias_(exp.to_table(step), name, table=True) if name else None
     last = queries.pop()[1]
-    fence = True if writer.dialect in _MATERIALIZED else None
+    materialized = True if writer.dialect in _MATERIALIZED else None
     for name, query in queries:
-        last = last.with_(name, as_=query, materialized=fence, copy=False)
+        last = last.with_(name, as_=query, materialized=materialized, copy=False)
     return last
 
 
-def _first_that_covers(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
-    """The first covering rule in the order speaks: one CASE, then its label and probabilities."""
+def _decide_by_order(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
+    """Return a query in which the first covering rule in the order decides: one CASE, then label and probabilities."""
     exp = writer.exp
-    speakers = [int(j) for j in rule_set.decision.order] + _backup_places(rule_set)
-    ordered = [(writer.holds(rule_set.all_rules[j]), writer.whole(j + 1)) for j in speakers]
+    order = [int(j) for j in rule_set.decision.order] + _fallback_positions(rule_set)
+    ordered = [(writer.covers(rule_set.all_rules[j]), writer.whole(j + 1)) for j in order]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
-    spoke = column_of(exp, names.rule, "s")
-    shares, default = rule_set.speaker_probabilities, rule_set.classes.index(rule_set.default)
-    labels = rule_set.said_by(np.arange(len(shares) - 1))
-    outer = [_labels(writer, rule_set, spoke, labels, default)]
+    deciding = column_of(exp, names.rule, "s")
+    shares, default = rule_set.rule_probabilities, rule_set.classes.index(rule_set.default)
+    labels = rule_set.labels_of(np.arange(len(shares) - 1))
+    outer = [_labels(writer, rule_set, deciding, labels, default)]
     for k in range(len(rule_set.classes)):
-        outer.append(_by_speaker(writer, spoke, shares[:, k]))
+        outer.append(_by_rule(writer, deciding, shares[:, k]))
     aliased = [
         exp.alias_(e, name, quoted=True, copy=False)
         for e, name in zip(outer, [names.label, *names.probabilities], strict=True)
     ]
-    # The rule comes first: where a table has a column of that name already, it is the new one that is read.
-    return _in_steps(writer, source, ("s", [rule, *_kept(exp, keep, "r")]), ("", [*_kept(exp, "*", "s"), *aliased]))
+    # The rule is the first column: if the table already has a column of that name, the new one is read.
+    return _chain_steps(
+        writer, source, ("s", [rule, *_kept_columns(exp, keep, "r")]), ("", [*_kept_columns(exp, "*", "s"), *aliased])
+    )
 
 
-def _backup_places(rule_set: RuleSet) -> list[int]:
+def _fallback_positions(rule_set: RuleSet) -> list[int]:
+    """Return the positions of the fallback rules among all rules."""
     return list(range(len(rule_set.rules), len(rule_set.all_rules)))
 
 
-def _labels(writer: SqlWriter, rule_set: RuleSet, spoke: Any, labels: Any, default: int) -> Any:
-    """Return the label of the rule that spoke."""
+def _labels(writer: SqlWriter, rule_set: RuleSet, deciding: Any, labels: Any, default: int) -> Any:
+    """Return the label of the deciding rule."""
     pairs = []
     for k, label in enumerate(rule_set.classes):
-        places = np.flatnonzero(labels == k)
-        if k != default and places.size:
-            pairs.append((writer.one_of(spoke.copy(), (places + 1).tolist()), writer.value(label)))
+        positions = np.flatnonzero(labels == k)
+        if k != default and positions.size:
+            pairs.append((writer.one_of(deciding.copy(), (positions + 1).tolist()), writer.value(label)))
     return writer.case(pairs, writer.value(rule_set.classes[default]))
 
 
-def _by_speaker(writer: SqlWriter, spoke: Any, values: Any) -> Any:
-    """Return a number that depends on who spoke; the last is the default's."""
+def _by_rule(writer: SqlWriter, deciding: Any, values: Any) -> Any:
+    """Return a number that depends on the deciding rule; the last value is for the default label."""
     groups: dict[float, list[int]] = {}
     for j, value in enumerate(values[:-1].tolist()):
         groups.setdefault(value, []).append(j + 1)
     literal = writer.exp.Literal.number
-    pairs = [(writer.one_of(spoke.copy(), places), literal(exact_text(value))) for value, places in groups.items()]
+    pairs = [(writer.one_of(deciding.copy(), rules), literal(exact_text(value))) for value, rules in groups.items()]
     return writer.double(writer.case(pairs, literal(exact_text(float(values[-1])))))
 
 
-def _added_up(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
-    """Ballots are added up: flags of the rules, sums of the classes, the winner, then who speaks for it."""
+def _decide_by_sums(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
+    """Return a query that adds up ballots: flags of the rules, sums of the classes, the winner, the deciding rule."""
     if keep == "*":
         raise ValueError(
-            f"keep must list columns, such as keep=['id'], where conflict is {rule_set.conflict!r}: the query works in "
-            "steps, and '*' would pass on their columns too"
+            f"keep must list columns, such as keep=['id'], if conflict is {rule_set.conflict!r}: the query has several "
+            "steps, and '*' would also return their columns"
         )
-    if len(rule_set) > _MAX_ADDED:
-        raise ValueError(f"at most {_MAX_ADDED} rules can be added up in SQL, got {len(rule_set)}")
+    if len(rule_set) > _MAX_RULES:
+        raise ValueError(f"at most {_MAX_RULES} rules can be added up in SQL, got {len(rule_set)}")
     exp, steps = writer.exp, _Steps(rule_set, writer, names)
-    return _in_steps(
+    return _chain_steps(
         writer,
         source,
-        ("f", [*_kept(exp, keep, "r"), *steps.flags()]),
-        ("t", [*_kept(exp, "*", "f"), *steps.sums()]),
-        ("w", [*_kept(exp, "*", "t"), steps.winner(), *steps.total()]),
-        ("s", [*_kept(exp, "*", "w"), steps.speaker()]),
-        ("", [*_kept(exp, keep, "s"), *steps.answers()]),
+        ("f", [*_kept_columns(exp, keep, "r"), *steps.flags()]),
+        ("t", [*_kept_columns(exp, "*", "f"), *steps.sums()]),
+        ("w", [*_kept_columns(exp, "*", "t"), steps.winner(), *steps.total()]),
+        ("s", [*_kept_columns(exp, "*", "w"), steps.deciding_rule()]),
+        ("", [*_kept_columns(exp, keep, "s"), *steps.outputs()]),
     )
 
 
@@ -226,21 +231,21 @@ class _Steps:
         return self._exp.alias_(expression, f"{self._names.prefix}{name}", quoted=True, copy=False)
 
     def flags(self) -> list[Any]:
-        """Whether each rule covers the record, 1 or 0; and the first backup that does."""
+        """Return whether each rule covers the record, 1 or 0; and the number of the first covering fallback rule."""
         writer, exp = self._writer, self._exp
         one, none = exp.cast(writer.whole(1), "bigint"), exp.cast(writer.whole(0), "bigint")
         flags = [
-            self._alias(writer.case([(writer.holds(rule), one.copy())], none.copy()), f"f{j}")
+            self._alias(writer.case([(writer.covers(rule), one.copy())], none.copy()), f"f{j}")
             for j, rule in enumerate(self._rule_set.rules)
         ]
-        spare = [(writer.holds(rule), writer.whole(j + 1)) for j, rule in self._backups()]
-        return [*flags, self._alias(exp.cast(writer.case(spare), "bigint"), "backup")]
+        fallbacks = [(writer.covers(rule), writer.whole(j + 1)) for j, rule in self._fallbacks()]
+        return [*flags, self._alias(exp.cast(writer.case(fallbacks), "bigint"), "fallback")]
 
-    def _backups(self) -> list[tuple[int, Rule]]:
-        return list(zip(_backup_places(self._rule_set), self._rule_set.backups, strict=True))
+    def _fallbacks(self) -> list[tuple[int, Rule]]:
+        return list(zip(_fallback_positions(self._rule_set), self._rule_set.fallbacks, strict=True))
 
     def sums(self) -> list[Any]:
-        """What each class gets, and how many rules cover the record."""
+        """Return the sum of each class, and the number of rules that cover the record."""
         ballots = self._decision.ballots
         assert ballots is not None
         by_class = [
@@ -250,7 +255,7 @@ class _Steps:
         return [*by_class, self._alias(self._sum(dict.fromkeys(range(len(self._rule_set)), 1)), "n")]
 
     def _sum(self, weights: dict[int, int]) -> Any:
-        """Add up flags times weights, in groups: databases limit how deep an expression is."""
+        """Return the sum of flags times weights, in groups, because databases limit the depth of expressions."""
         exp, writer = self._exp, self._writer
         terms = [
             self._named(f"f{j}", "f")
@@ -259,61 +264,61 @@ class _Steps:
             for j, weight in weights.items()
         ]
         while len(terms) > 1:
-            groups = [terms[k : k + _SUM_OF] for k in range(0, len(terms), _SUM_OF)]
-            terms = [exp.paren(_chained(exp.Add, group), copy=False) for group in groups]
+            groups = [terms[k : k + _MAX_TERMS] for k in range(0, len(terms), _MAX_TERMS)]
+            terms = [exp.paren(_chain(exp.Add, group), copy=False) for group in groups]
         return terms[0] if terms else exp.cast(writer.whole(0), "bigint")
 
     def winner(self) -> Any:
-        """The class with the largest sum; none where no rule covers the record."""
+        """Return the class with the largest sum; NULL if no rule covers the record."""
         exp, writer = self._exp, self._writer
         pairs = [(exp.EQ(this=self._named("n", "t"), expression=writer.whole(0)), exp.Null())]
         order = [int(k) for k in self._decision.preference]
-        for place, k in enumerate(order[:-1]):
+        for position, k in enumerate(order[:-1]):
             others = [
                 exp.GTE(this=self._named(f"s{k}", "t"), expression=self._named(f"s{i}", "t"))
-                for i in order[place + 1 :]
+                for i in order[position + 1 :]
             ]
             pairs.append((exp.and_(*others, copy=False), writer.whole(k)))
         return self._alias(writer.case(pairs, writer.whole(order[-1])), "winner")
 
-    def speaker(self) -> Any:
-        """The rule that speaks for the winner, or the backup."""
+    def deciding_rule(self) -> Any:
+        """Return the number of the first covering rule with the winning label, or of the fallback rule."""
         exp, writer, decision = self._exp, self._writer, self._decision
-        pairs = [(exp.Is(this=self._named("winner", "w"), expression=exp.Null()), self._named("backup", "w"))]
+        pairs = [(exp.Is(this=self._named("winner", "w"), expression=exp.Null()), self._named("fallback", "w"))]
         for j in decision.order.tolist():
             wins = exp.EQ(this=self._named("winner", "w"), expression=writer.whole(int(decision.labels[j])))
-            fires = exp.EQ(this=self._named(f"f{j}", "w"), expression=writer.whole(1))
-            pairs.append((exp.and_(wins, fires, copy=False), writer.whole(j + 1)))
+            covers = exp.EQ(this=self._named(f"f{j}", "w"), expression=writer.whole(1))
+            pairs.append((exp.and_(wins, covers, copy=False), writer.whole(j + 1)))
         return self._alias(writer.case(pairs), "rule")
 
-    def answers(self) -> list[Any]:
-        """Rule, label and probabilities."""
+    def outputs(self) -> list[Any]:
+        """Return rule, label and probabilities."""
         exp, writer, rule_set, names = self._exp, self._writer, self._rule_set, self._names
-        spoke, winner = self._named("rule", "s"), self._named("winner", "s")
-        labels = rule_set.said_by(np.arange(len(rule_set.all_rules)))
+        deciding, winner = self._named("rule", "s"), self._named("winner", "s")
+        labels = rule_set.labels_of(np.arange(len(rule_set.all_rules)))
         default = rule_set.classes.index(rule_set.default)
         wins = [
             (exp.EQ(this=winner.copy(), expression=writer.whole(k)), writer.value(label))
             for k, label in enumerate(rule_set.classes)
         ]
-        label = writer.case(wins, _labels(writer, rule_set, spoke, labels, default))
-        shares = rule_set.speaker_probabilities
-        alone = [_by_speaker(writer, spoke, shares[:, k]) for k in range(self._n_classes)]
+        label = writer.case(wins, _labels(writer, rule_set, deciding, labels, default))
+        shares = rule_set.rule_probabilities
+        alone = [_by_rule(writer, deciding, shares[:, k]) for k in range(self._n_classes)]
         if rule_set.adds_counts:
             covered = exp.Not(this=exp.Is(this=winner.copy(), expression=exp.Null()))
             together = self._together()
             alone = [writer.case([(covered.copy(), t)], a) for t, a in zip(together, alone, strict=True)]
         named = zip([label, *alone], [names.label, *names.probabilities], strict=True)
-        return [spoke, *(exp.alias_(expression, name, quoted=True, copy=False) for expression, name in named)]
+        return [deciding, *(exp.alias_(expression, name, quoted=True, copy=False) for expression, name in named)]
 
     def total(self) -> list[Any]:
-        """What the probabilities of all covering rules together are shares of."""
+        """Return the sum of the smoothed and weighted counts of all classes, the divisor of the probabilities."""
         if not self._rule_set.adds_counts:
             return []
-        return [self._alias(_chained(self._exp.Add, self._parts("t")), "total")]
+        return [self._alias(_chain(self._exp.Add, self._parts("t")), "total")]
 
     def _parts(self, source: str) -> list[Any]:
-        """What each class has under all covering rules together: their counts, smoothed and weighted."""
+        """Return the counts of each class in all covering rules together, smoothed and weighted."""
         exp, writer, evidence, scale = self._exp, self._writer, self._rule_set.evidence, self._decision.scale
         assert scale is not None
         factors, added = evidence.class_weights / scale, evidence.class_weights * evidence.added
@@ -325,20 +330,20 @@ class _Steps:
         return parts
 
     def _together(self) -> list[Any]:
-        """The probabilities of all covering rules together."""
+        """Return the probabilities of all covering rules together."""
         exp, writer, total = self._exp, self._writer, self._named("total", "s")
-        nothing = exp.EQ(this=total.copy(), expression=writer.whole(0))
+        is_zero = exp.EQ(this=total.copy(), expression=writer.whole(0))
         unknown = self._rule_set.evidence.unknown
         return [
             writer.case(
-                [(nothing.copy(), writer.double(float(unknown[k])))],
+                [(is_zero.copy(), writer.double(float(unknown[k])))],
                 exp.Div(this=part, expression=total.copy(), typed=False, safe=False),
             )
             for k, part in enumerate(self._parts("s"))
         ]
 
 
-def _chained(kind: Any, terms: Sequence[Any]) -> Any:
+def _chain(kind: Any, terms: Sequence[Any]) -> Any:
     chain = terms[0].copy()
     for term in terms[1:]:
         chain = kind(this=chain, expression=term.copy())

@@ -13,17 +13,18 @@ from diverse_rule_sets.export._values import check_known, compared_values, exact
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
-# Where NaN is a value that is larger than any other, instead of missing.
+# Dialects in which NaN is a value larger than all others, and not missing.
 _NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
-# Where a boolean column is a bit, or TRUE could be the name of a column.
+# Dialects in which a boolean column is a bit, or TRUE could be the name of a column.
 _BITS = frozenset(("tsql", "fabric", "oracle", "sqlite"))
-# Where a quoted name in large letters is another than in small ones.
-_TELL_CASE = frozenset(("postgres", "redshift", "snowflake", "oracle"))
-# Where a plain number is compared as what it says, whatever the type of the column.
+# Dialects in which quoted names are case sensitive.
+_CASE_SENSITIVE = frozenset(("postgres", "redshift", "snowflake", "oracle"))
+# Dialects in which a plain number is compared exactly, for every type of the column.
 _PLAIN_NUMBERS = frozenset(("postgres", "sqlite"))
 
 
 def sqlglot_expressions() -> Any:
+    """Return the module of sqlglot expressions; raise an error with a hint if sqlglot is not installed."""
     try:
         from sqlglot import exp
     except ImportError:
@@ -32,16 +33,16 @@ def sqlglot_expressions() -> Any:
 
 
 def checked_text(name: str, value: Any) -> str:
-    """Check a name that SQL must be able to write."""
+    """Return a name after checking that SQL can represent it."""
     if not isinstance(value, str) or not value:
         raise TypeError(f"{name} must be a string that is not empty, got {value!r}")
-    return _writable(value, name)
+    return _check_writable(value, name)
 
 
-def _writable(text: str, what: str) -> str:
-    """Refuse text that no SQL text can hold."""
+def _check_writable(text: str, what: str) -> str:
+    """Return a text; raise ValueError if SQL cannot represent it."""
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
-        raise ValueError(f"SQL cannot write {what} {text!r}: it holds a NUL or half a character")
+        raise ValueError(f"SQL cannot write {what} {text!r}: it contains a NUL character or half of a surrogate pair")
     return text
 
 
@@ -59,32 +60,34 @@ class SqlWriter:
         compared = {name: kind_of_values(rule_set, name) for name in rule_set.columns}
         self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
         self._large = {name for name in self._numbers if _beyond_exact(rule_set, name)}
-        named = {name: self._named(name, columns) for name in rule_set.columns}
-        fold = str if dialect in _TELL_CASE else str.casefold
-        folded = [fold(text) for text in named.values()]
-        alike = [text for text in named.values() if folded.count(fold(text)) > 1]
-        if alike:
-            raise ValueError(f"the columns {alike} would be one in a database; tell them apart with columns={{...}}")
-        self._columns = {name: self._column(name, text) for name, text in named.items()}
+        names = {name: self._database_name(name, columns) for name in rule_set.columns}
+        fold = str if dialect in _CASE_SENSITIVE else str.casefold
+        folded = [fold(text) for text in names.values()]
+        same = [text for text in names.values() if folded.count(fold(text)) > 1]
+        if same:
+            raise ValueError(
+                f"the columns {same} would be one column in a database; give them different names with columns={{...}}"
+            )
+        self._columns = {name: self._column(name, text) for name, text in names.items()}
 
     @staticmethod
-    def _named(name: Hashable, given: dict[Hashable, str]) -> str:
-        """Return what a column is called in the database."""
+    def _database_name(name: Hashable, given: dict[Hashable, str]) -> str:
+        """Return the name of a column in the database."""
         text = given.get(name, name if isinstance(name, str) else str(name))
         return checked_text(f"the column of {name!r}", text)
 
     def _column(self, name: Hashable, text: str) -> Any:
-        """Return a column; whole numbers that are compared with very large ones as doubles, as in this package."""
+        """Return a column; as doubles if integers are compared with very large numbers, as in this package."""
         column = column_of(self.exp, text, "r")
         return self.exp.cast(column, "double") if name in self._large else column
 
-    def holds(self, rule: Rule) -> Any:
+    def covers(self, rule: Rule) -> Any:
         """Return the test whether a rule covers a record."""
         tests = [self._condition(condition) for condition in rule.conditions]
         return self.exp.and_(*tests, copy=False) if tests else self._constant(1)
 
     def _constant(self, truth: int) -> Any:
-        """Return a test that always comes out the same; the word TRUE may be the name of a column."""
+        """Return a test that is always true or always false; the word TRUE could be the name of a column."""
         return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
 
     def _condition(self, condition: Condition) -> Any:
@@ -94,8 +97,8 @@ class SqlWriter:
         if condition.holds_if_missing:
             return self._missing(column, number)
         if condition.comparisons:
-            return self._compared(column, condition)
-        return self._guarded(self._among(column, condition), column, number and condition.excludes)
+            return self._compare(column, condition)
+        return self._exclude_nan(self._among(column, condition), column, number and condition.excludes)
 
     def _missing(self, column: Any, number: bool) -> Any:
         exp = self.exp
@@ -104,23 +107,23 @@ class SqlWriter:
             return null
         return exp.paren(exp.or_(null, exp.EQ(this=column.copy(), expression=self._nan)))
 
-    def _compared(self, column: Any, condition: Condition) -> Any:
+    def _compare(self, column: Any, condition: Condition) -> Any:
         exp = self.exp
         makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
         sides = [
-            makers[test](this=self._timed(column.copy(), bound), expression=self.value(bound))
+            makers[test](this=self._date_column(column.copy(), bound), expression=self.value(bound))
             for test, bound in condition.comparisons
         ]
         unbounded = all(test in (">", ">=") for test, _ in condition.comparisons)
-        return self._guarded(exp.and_(*sides, copy=False), column, condition.kind == NUMBER and unbounded)
+        return self._exclude_nan(exp.and_(*sides, copy=False), column, condition.kind == NUMBER and unbounded)
 
     def _among(self, column: Any, condition: Condition) -> Any:
-        """Return the test whether a value is one of those listed, or known and none of them."""
+        """Return the test whether a value is one of the listed values, or neither missing nor one of them."""
         exp, values = self.exp, condition.values_named
         if not values:
             known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
             return known if condition.excludes else self._constant(0)
-        column = self._timed(column, values[0])
+        column = self._date_column(column, values[0])
         if isinstance(condition, Equals):
             return exp.EQ(this=column, expression=self.value(condition.value))
         among = exp.In(this=column, expressions=[self.value(value) for value in values])
@@ -128,19 +131,19 @@ class SqlWriter:
 
     @property
     def _nan(self) -> Any:
-        """NaN in the dialect; None where it is not a value that a comparison would take."""
+        """NaN in the dialect; None if NaN is never true in a comparison."""
         if self.dialect not in _NAN_IS_LARGEST:
             return None
         return self.exp.cast(self.exp.Literal.string("NaN"), "double")
 
-    def _guarded(self, test: Any, column: Any, number: bool) -> Any:
-        """Keep NaN out of a test that large numbers pass."""
+    def _exclude_nan(self, test: Any, column: Any, number: bool) -> Any:
+        """Return the test, and for numbers also that the value is not NaN, if large numbers pass the test."""
         if not number or self._nan is None:
             return test
         return self.exp.and_(test, self.exp.NEQ(this=column.copy(), expression=self._nan))
 
-    def _timed(self, column: Any, value: Any) -> Any:
-        """Return the column, ready to be compared with a date: SQLite keeps dates as text in several forms."""
+    def _date_column(self, column: Any, value: Any) -> Any:
+        """Return the column in a form to compare with a date: SQLite stores dates as text in several forms."""
         if self.dialect != "sqlite" or not isinstance(value, datetime.date):
             return column
         form = self.exp.Literal.string("%Y-%m-%d %H:%M:%f")
@@ -154,13 +157,13 @@ class SqlWriter:
                 return exp.Literal.number(int(value))
             return exp.true() if value else exp.false()
         if isinstance(value, str):
-            return exp.Literal.string(_writable(value, "the text"))
+            return exp.Literal.string(_check_writable(value, "the text"))
         if isinstance(value, datetime.date):
-            return self._moment(value)
+            return self._date(value)
         return self._number(float(value) if isinstance(value, float) or abs(value) >= 2**53 else int(value))
 
     def _number(self, value: float | int) -> Any:
-        """Return a number as a literal that is compared as what it says."""
+        """Return a number as a literal that is compared exactly."""
         exp, text = self.exp, exact_text(value)
         if self.dialect == "sqlite":
             text = text if _short_enough(text) else _as_product(float(value))
@@ -170,52 +173,52 @@ class SqlWriter:
             plain = self.dialect in _PLAIN_NUMBERS or (float(np.float32(value)) == value and abs(value) < 2**31)
         return literal if plain else exp.cast(literal, "double")
 
-    def _moment(self, value: datetime.date) -> Any:
+    def _date(self, value: datetime.date) -> Any:
         """Return a date as a literal."""
         exp = self.exp
         if not isinstance(value, datetime.datetime):
             value = datetime.datetime(value.year, value.month, value.day)
         zoned = value.tzinfo is not None
-        moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
+        date = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
         if self.dialect == "sqlite":
-            return exp.Literal.string(moment.isoformat(sep=" ", timespec="milliseconds"))
-        text = exp.Literal.string(moment.isoformat(sep=" ") + ("+00:00" if zoned else ""))
+            return exp.Literal.string(date.isoformat(sep=" ", timespec="milliseconds"))
+        text = exp.Literal.string(date.isoformat(sep=" ") + ("+00:00" if zoned else ""))
         return exp.cast(text, "timestamptz" if zoned else "timestamp")
 
     def double(self, number: Any) -> Any:
-        """Return a number, or an expression, as a double: many databases take what has a point for a decimal."""
+        """Return a number, or an expression, as a double: many databases read a number with a point as a decimal."""
         expression = self.exp.Literal.number(exact_text(number)) if isinstance(number, float) else number
         return self.exp.cast(expression, "double", copy=False)
 
     def case(self, pairs: Sequence[tuple[Any, Any]], otherwise: Any = None) -> Any:
-        """Return CASE WHEN test THEN value ... ELSE otherwise END; just the last if there is no pair."""
+        """Return CASE WHEN test THEN value ... ELSE otherwise END; only the last value if there are no pairs."""
         if not pairs:
             return self.exp.Null() if otherwise is None else otherwise
         case = self.exp.Case(ifs=[self.exp.If(this=test, true=value) for test, value in pairs])
         return case if otherwise is None else case.else_(otherwise, copy=False)
 
     def whole(self, number: int) -> Any:
-        """Return a whole number as a literal."""
+        """Return an integer as a literal."""
         return self.exp.Literal.number(int(number))
 
     def one_of(self, column: Any, numbers: Sequence[int]) -> Any:
-        """Return the test whether a column is one of some whole numbers."""
+        """Return the test whether a column is one of some integers."""
         return self.exp.In(this=column, expressions=[self.whole(number) for number in numbers])
 
 
 def _beyond_exact(rule_set: RuleSet, column: Hashable) -> bool:
-    """Tell whether a column is compared with a number from which on not every whole number is a double."""
+    """Return whether a column is compared with a number so large that not every integer is a double."""
     return any(abs(value) >= 2**53 for value in compared_values(rule_set, column))
 
 
 def _short_enough(text: str) -> bool:
-    """Tell whether SQLite reads a number exactly: at most 15 digits, and not far from 1."""
+    """Return whether SQLite reads a number exactly: at most 15 digits, and neither very large nor very small."""
     digits, _, power = text.lstrip("-").partition("e")
     return len(digits.replace(".", "").strip("0")) <= 15 and abs(int(power or 0)) <= 15 and len(digits) <= 17
 
 
 def _as_product(value: float) -> str:
-    """Write a number as a whole number times or divided by powers of two, which is exact at every step."""
+    """Return a number as an integer times or divided by powers of two, which is exact in every step."""
     mantissa, power = np.frexp(abs(value))
     whole, power = int(mantissa * 2**53), int(power) - 53
     while whole and whole % 2 == 0:

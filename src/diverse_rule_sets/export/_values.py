@@ -1,4 +1,4 @@
-"""What exporters share: numbers as exact text, the values that a column is compared with, the conditions they know."""
+"""Functions for all exporters: numbers as exact text, the values in conditions, and checks of conditions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from diverse_rule_sets.model._rules import RuleSet
 
 
 def exact_text(value: float | int) -> str:
-    """Return a number as text that reads back as the same number; whole numbers without a point."""
+    """Return a number as text that is read back as the same number; integers have no decimal point."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return str(value)
 
 
 def check_known(condition: Condition, language: str) -> None:
-    """Refuse a condition of a user's own class, which no other language can express."""
+    """Raise TypeError for a condition of a user-defined class, which cannot be exported."""
     if not isinstance(condition, Interval | Equals | IsIn | IsNotIn | IsMissing):
-        raise TypeError(f"no {language} is known for the condition {condition} ({type(condition).__name__})")
+        raise TypeError(f"cannot write the condition {condition} ({type(condition).__name__}) as {language}")
 
 
 def compared_values(rule_set: RuleSet, column: Hashable) -> Iterator[Any]:
-    """Give the values and bounds that the conditions compare a column with."""
+    """Yield the values and bounds of the conditions on a column."""
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
             if condition.column == column:
@@ -34,10 +34,11 @@ def compared_values(rule_set: RuleSet, column: Hashable) -> Iterator[Any]:
 
 
 def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -> str:
-    """Return the one kind of values that the conditions compare a column with; several kinds are refused.
+    """Return the type of the values in the conditions on a column; raise ValueError if there are several types.
 
-    One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"``; ``"none"`` if no condition names a value;
-    ``"several"`` if that is allowed, and then infinity is too.
+    One of ``"number"``, ``"text"``, ``"boolean"``, ``"date"``, ``"instant"`` (a date with a time zone), or ``"none"``
+    if no condition has a value. The argument ``several`` allows several types, for which the result is ``"several"``,
+    and infinite numbers.
     """
     found = {_value_kind(value, column, several): value for value in compared_values(rule_set, column)}
     if len(found) > 1 and several:
@@ -45,8 +46,8 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     if len(found) > 1:
         examples = " and ".join(repr(value) for value in list(found.values())[:2])
         raise ValueError(
-            f"the column {column!r} is compared with values of several kinds, such as {examples}; another program's "
-            "column holds one kind: convert the column before fitting"
+            f"the column {column!r} is compared with values of several types, such as {examples}; a column in another "
+            "program has one type: convert the column before fitting"
         )
     return next(iter(found), "none")
 

@@ -1,1 +1,1 @@
-"""From counts to rules."""
+"""The search for rules, based on counts of records."""

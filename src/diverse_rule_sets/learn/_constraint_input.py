@@ -1,8 +1,8 @@
-"""The door for what domain experts ask of the rules: names and words become columns, labels and rules.
+"""Constraints as the user gives them: validation, and translation to constraints on items.
 
-``given_rules`` stand, ``forbidden`` columns are never spoken of, ``required`` ones always, and ``monotone`` ones only
-in one direction. What they say is checked here once, by name, and handed on in items as
-:class:`diverse_rule_sets.learn._constraints.Steering`.
+The parameters are ``given_rules`` (part of every rule set), ``forbidden`` (columns that no learnt rule uses),
+``required`` (columns that every learnt rule uses) and ``monotone`` (the direction in which columns may be used). They
+are validated here once, and translated to :class:`diverse_rule_sets.learn._constraints.Constraints`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Flags
 from diverse_rule_sets._input.checks import check_choice, warn
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.learn._constraints import Given, Steering
+from diverse_rule_sets.learn._constraints import Constraints, GivenRule
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule
 
-# Which bound a direction leaves out.
-_LEFT_OUT = {"increasing": "high", "decreasing": "low"}
+# The bound that conditions of each direction must not have.
+_BANNED_BOUNDS = {"increasing": "high", "decreasing": "low"}
 _OPERATORS = {"low": ">", "high": "<"}
 _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
 
 
-class Asked(NamedTuple):
+class ConstraintParameters(NamedTuple):
     """The parameters as the user gave them."""
 
     given_rules: Any = None
@@ -39,24 +38,24 @@ class Asked(NamedTuple):
 
     @property
     def n_given(self) -> int:
-        """How many rules are given."""
+        """Number of given rules."""
         return 0 if self.given_rules is None else len(self.given_rules)
 
     def check(self, max_rules: int, max_conditions: int | None) -> None:
-        """Refuse what makes no sense on any table."""
+        """Raise an error if the parameters are invalid for every table."""
         self._check_given(max_rules)
         for name, value in (("forbidden", self.forbidden), ("required", self.required)):
             _check_names(name, value)
         required = set() if self.required is None else set(self.required)
         both = [name for name in required if self.forbidden is not None and name in set(self.forbidden)]
         if both:
-            raise ValueError(f"required and forbidden both name {_listed(both)}, expected one of the two")
+            raise ValueError(f"required and forbidden both name {_join(both)}, expected one of the two")
         if max_conditions is not None and len(required) > max_conditions:
             raise ValueError(f"required names {len(required)} columns, more than max_conditions={max_conditions}")
         if self.monotone is not None and not isinstance(self.monotone, Mapping):
             raise TypeError(f"monotone must be a dict of columns, got {self.monotone!r}")
-        for name, ways in ({} if self.monotone is None else self.monotone).items():
-            _check_ways(name, ways)
+        for name, directions in ({} if self.monotone is None else self.monotone).items():
+            _check_directions(name, directions)
 
     def _check_given(self, max_rules: int) -> None:
         if self.given_rules is None:
@@ -66,24 +65,24 @@ class Asked(NamedTuple):
         for j, rule in enumerate(self.given_rules):
             if not isinstance(rule, Rule | str):
                 raise TypeError(
-                    f"given_rules[{j}] must be a Rule or a rule in words, got {rule!r} ({type(rule).__name__})"
+                    f"given_rules[{j}] must be a Rule or a rule as text, got {rule!r} ({type(rule).__name__})"
                 )
             if isinstance(rule, str):
-                _check_words(j, rule)
+                _check_text(j, rule)
         if len(self.given_rules) > max_rules:
             raise ValueError(f"given_rules holds {len(self.given_rules)} rules, more than max_rules={max_rules}")
 
 
-def _check_words(j: int, words: str) -> None:
-    """Refuse a rule in words that cannot be read."""
+def _check_text(j: int, text: str) -> None:
+    """Raise an error if a text is not a rule."""
     try:
-        Rule.parse(words)
+        Rule.parse(text)
     except ValueError as error:
-        raise ValueError(f"given_rules[{j}] must be a rule in words: {error}") from None
+        raise ValueError(f"given_rules[{j}] must be a rule as text: {error}") from None
 
 
 def _check_names(argument: str, value: Any) -> None:
-    """Refuse what is no collection of names."""
+    """Raise an error if a value is not a collection of column names."""
     if value is None:
         return
     if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
@@ -93,23 +92,23 @@ def _check_names(argument: str, value: Any) -> None:
             raise TypeError(f"{argument} must be a list of column names, got {name!r} among them")
 
 
-def _check_ways(name: Hashable, ways: Any) -> None:
-    """Refuse what is no direction."""
-    if isinstance(ways, Mapping):
-        for label, way in ways.items():
-            check_choice(f"monotone[{name!r}][{label!r}]", way, _LEFT_OUT)
+def _check_directions(name: Hashable, directions: Any) -> None:
+    """Raise an error if a value is neither a direction nor a mapping of labels to directions."""
+    if isinstance(directions, Mapping):
+        for label, direction in directions.items():
+            check_choice(f"monotone[{name!r}][{label!r}]", direction, _BANNED_BOUNDS)
     else:
-        check_choice(f"monotone[{name!r}]", ways, _LEFT_OUT, ", or a dict of labels to one of these")
+        check_choice(f"monotone[{name!r}]", directions, _BANNED_BOUNDS, ", or a dict of labels to one of these")
 
 
-def _listed(names: Collection[Hashable]) -> str:
+def _join(names: Collection[Hashable]) -> str:
     return ", ".join(sorted(repr(name) for name in names))
 
 
-class Wishes(NamedTuple):
-    """What was asked, checked against a table: all names are columns, all labels are those of y.
+class CheckedConstraints(NamedTuple):
+    """The constraints after validation against a table: all names are columns, all labels are those of y.
 
-    ``monotone`` is, for some columns, the direction of some labels, by number.
+    ``monotone`` maps column names to the directions of labels, by the number of the label.
     """
 
     given: tuple[Rule, ...] = ()
@@ -118,27 +117,29 @@ class Wishes(NamedTuple):
     monotone: Mapping[Hashable, Mapping[int, str]] = {}
 
 
-def checked(asked: Asked, table: Table, labels: list[Any]) -> Wishes:
-    """Refuse what does not go with the table and its labels; the error names it."""
-    names = {name: _known_names(name, getattr(asked, name), table) for name in ("forbidden", "required", "monotone")}
-    given = [_known_rule(rule, table, labels) for rule in asked.given_rules or ()]
-    monotone = {name: _ways(name, asked.monotone[name], table, labels) for name in names["monotone"]}
-    return Wishes(tuple(given), frozenset(names["forbidden"]), names["required"], monotone)
+def check_constraints(parameters: ConstraintParameters, table: Table, labels: list[Any]) -> CheckedConstraints:
+    """Validate the parameters against a table and its labels; errors name the parameter and the value."""
+    names = {
+        name: _known_names(name, getattr(parameters, name), table) for name in ("forbidden", "required", "monotone")
+    }
+    given = [_known_rule(rule, table, labels) for rule in parameters.given_rules or ()]
+    monotone = {name: _directions(name, parameters.monotone[name], table, labels) for name in names["monotone"]}
+    return CheckedConstraints(tuple(given), frozenset(names["forbidden"]), names["required"], monotone)
 
 
 def _known_names(argument: str, value: Collection[Hashable] | None, table: Table) -> tuple[Hashable, ...]:
-    """Return the names, each once, all of which the table has."""
+    """Return the names without repetitions; raise an error if the table lacks one of them."""
     names = tuple(dict.fromkeys(value)) if value is not None else ()
     unknown = [name for name in names if name not in table]
     if unknown:
         raise ValueError(
-            f"{argument} names {_listed(unknown)}, which X does not have as columns; its columns: {table.names}"
+            f"{argument} names {_join(unknown)}, which X does not have as columns; its columns: {table.names}"
         )
     return names
 
 
 def _known_rule(rule: Rule | str, table: Table, labels: list[Any]) -> Rule:
-    """Return a given rule with its label as y has it."""
+    """Return a given rule with its label as in y; raise an error if the table lacks a column or y the label."""
     if isinstance(rule, str):
         rule = Rule.parse(rule)
     for condition in rule.conditions:
@@ -147,57 +148,58 @@ def _known_rule(rule: Rule | str, table: Table, labels: list[Any]) -> Rule:
                 f"given_rules has the rule {rule}, which names the column {condition.column!r}; X does not have it, "
                 f"its columns: {table.names}"
             )
-    return replace(rule, label=labels[_code(f"given_rules has the rule {rule} with", rule.label, labels)])
+    return replace(rule, label=labels[_label_number(f"given_rules has the rule {rule} with", rule.label, labels)])
 
 
-def _code(what: str, label: Any, labels: list[Any]) -> int:
-    """Return the number of a label, given as it is or as something that reads like one label only."""
+def _label_number(context: str, label: Any, labels: list[Any]) -> int:
+    """Return the number of a label, which is given as in y or as the text of exactly one label."""
     position = label_position(label, labels)
     if position is None:
-        raise ValueError(f"{what} the label {label!r}, which y does not have; its labels: {labels}")
+        raise ValueError(f"{context} the label {label!r}, which y does not have; its labels: {labels}")
     return position
 
 
-def _ways(name: Hashable, ways: str | Mapping[Any, str], table: Table, labels: list[Any]) -> dict[int, str]:
-    """Return the direction of a column for some labels, by number."""
+def _directions(name: Hashable, directions: str | Mapping[Any, str], table: Table, labels: list[Any]) -> dict[int, str]:
+    """Return the directions of a column, by the number of the label."""
     kind = table.column(name).kind
     if kind not in (NUMBER, DATE, INSTANT, EMPTY):
         raise ValueError(f"monotone names the column {name!r}, which holds {kind} values, expected numbers or dates")
-    if isinstance(ways, Mapping):
-        return {_code(f"monotone[{name!r}] names", label, labels): way for label, way in ways.items()}
+    if isinstance(directions, Mapping):
+        return {
+            _label_number(f"monotone[{name!r}] names", label, labels): direction
+            for label, direction in directions.items()
+        }
     if len(labels) > 2:
         raise ValueError(
-            f"monotone[{name!r}] is {ways!r}, which speaks of the second of two labels; y has {len(labels)} labels, "
-            f"so give a dict by label, such as {{{labels[-1]!r}: {ways!r}}}"
+            f"monotone[{name!r}] is {directions!r}, which is the direction of the second of two labels; y has "
+            f"{len(labels)} labels, so give a dict by label, such as {{{labels[-1]!r}: {directions!r}}}"
         )
-    return {0: _OPPOSITE[ways], 1: ways} if len(labels) == 2 else {}
+    return {0: _OPPOSITE[directions], 1: directions} if len(labels) == 2 else {}
 
 
-def steering_of(wishes: Wishes, encoder: Encoder, backend: Backend, labels: Sequence[Any]) -> Steering:
-    """Say in items what was asked."""
-    number_of = {
+def item_constraints(
+    constraints: CheckedConstraints, encoder: Encoder, backend: Backend, labels: Sequence[Any]
+) -> Constraints:
+    """Translate constraints on columns to constraints on items."""
+    column_numbers = {
         condition.column: int(column)
         for condition, column in zip(encoder.conditions, encoder.columns.tolist(), strict=True)
     }
     banned = np.zeros((len(labels), len(encoder.conditions)), np.bool_)
     for item, condition in enumerate(encoder.conditions):
-        for label, way in wishes.monotone.get(condition.column, {}).items():
-            banned[label, item] = _has_bound(condition, _LEFT_OUT[way])
-    mute = [name for name in wishes.required if name not in number_of]
-    if mute:
-        warn(f"required names {_listed(mute)}, of which no condition tells records apart; no rule can be learnt")
+        for label, direction in constraints.monotone.get(condition.column, {}).items():
+            banned[label, item] = _has_bound(condition, _BANNED_BOUNDS[direction])
+    without_items = [name for name in constraints.required if name not in column_numbers]
+    if without_items:
+        warn(f"required names {_join(without_items)}, on which no condition separates records; no rule can be learnt")
         banned[:] = True
-    required = tuple(number_of[name] for name in wishes.required if name in number_of)
+    required = tuple(column_numbers[name] for name in constraints.required if name in column_numbers)
     given = tuple(
-        Given(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
-        for number, rule in enumerate(wishes.given)
+        GivenRule(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
+        for number, rule in enumerate(constraints.given)
     )
-    return Steering(given, encoder.columns, required, _unless_empty(banned))
+    return Constraints(given, encoder.columns, required, banned if banned.any() else None)
 
 
 def _has_bound(condition: Condition, side: str) -> bool:
     return any(test.startswith(_OPERATORS[side]) for test, _ in condition.comparisons)
-
-
-def _unless_empty(banned: Flags) -> Flags | None:
-    return banned if banned.any() else None

@@ -1,9 +1,10 @@
-"""Answers for records that no rule covers: the rules themselves, less a condition or more, in order.
+"""Fallback rules for records that no rule covers: the rules without one or more of their conditions, in order.
 
-A record that meets all but one condition of a rule is likely to be of its kind. Every rule is shortened in every way
-(long ones in all ways that drop few conditions); the shortened rules are put in order, those closest to a rule and
-the surest of them first, and asked in that order. Then they are thinned out: one by one the backup is dropped that the
-uncovered training records miss least, until each one left earns its place and they are few enough.
+A record that satisfies all but one condition of a rule is likely to be similar to the records of the rule. Every rule
+is shortened in every way (long rules in all ways that drop few conditions). The shortened rules are ordered: those with
+the fewest conditions dropped first, then those with the highest share of one class. Then they are pruned: one by one,
+the fallback rule is dropped whose removal raises the log loss of the uncovered training records least, until each one
+left lowers it enough and there are not too many.
 """
 
 from __future__ import annotations
@@ -18,151 +19,167 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.learn._constraints import FREE, Steering
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._measures import Measures
 
 Floats = NDArray[np.float64]
-# Shortened rules to thin out, and uncovered records to ask, at most: beyond that more change nothing.
-_MAX_OFFERS = 400
+# Largest numbers of shortened rules to prune, and of uncovered records for the log loss; more do not change the result.
+_MAX_SHORTENED = 400
 _MAX_RECORDS = 5000
-# A long rule is shortened no further than where there are more ways to do it than this.
-_MAX_WAYS = 100
-# Weighted log loss (nats, over all uncovered records) that a backup must save.
-_MIN_SAVED = 0.1
+# Rules are shortened by n conditions only if there are at most this many ways to do so.
+_MAX_COMBINATIONS = 100
+# Weighted log loss (nats, over all uncovered records) that a fallback rule must save.
+_MIN_LOSS_SAVED = 0.1
 
 
-class Backup(NamedTuple):
-    """A shortened rule, with the classes of the training records that it is the first to answer for."""
+class Fallback(NamedTuple):
+    """A fallback rule by items, with the class counts of the training records for which it decides."""
 
     body: Body
     label: int
     class_counts: Integers
 
 
-def find_backups(
+def find_fallbacks(
     backend: Backend,
     columns: Integers,
-    scale: Scale,
+    measures: Measures,
     bodies: list[Body],
     covered: Cover,
     limits: Limits,
-    max_backups: int,
-    steering: Steering = FREE,
-) -> list[Backup]:
-    """Return the backups of some rules, in the order in which they are to be asked.
+    max_fallbacks: int,
+    constraints: Constraints = UNCONSTRAINED,
+) -> list[Fallback]:
+    """Return the fallback rules, in order: the first one that covers a record decides.
 
     Parameters
     ----------
     backend : the data
     columns : array (n_items,), the column of each item
-    scale : how counts become shares
-    bodies : the rules
-    covered : what they cover
-    limits : a backup answers for at least as many training records as a rule must cover
-    max_backups : the most to return
-    steering : what was asked of rules, and so of backups
+    measures : gives the class shares of rules
+    bodies : the bodies of the rules
+    covered : the records that the rules cover
+    limits : a fallback rule decides for at least ``limits.min_support`` training records
+    max_fallbacks : largest number of fallback rules
+    constraints : the constraints on rules, which apply to fallback rules too
     """
     uncovered = backend.difference(backend.everything, covered)
-    left = backend.class_counts(uncovered)
-    if max_backups == 0 or not left.any():
+    uncovered_counts = backend.class_counts(uncovered)
+    if max_fallbacks == 0 or not uncovered_counts.any():
         return []
-    offers = _shortened(bodies, columns, steering.required)
-    if not offers:
+    n_dropped = _shorten(bodies, columns, constraints.required)
+    if not n_dropped:
         return []
-    found = list(offers)
-    class_counts = backend.class_counts_of(Lists.of(found), uncovered)
-    shares = scale.shares(class_counts)
-    reached = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
-    if not steering.is_free:
+    shortened = list(n_dropped)
+    class_counts = backend.class_counts_of(Lists.of(shortened), uncovered)
+    shares = measures.shares(class_counts)
+    eligible = np.flatnonzero(class_counts.sum(axis=1) >= limits.min_support)
+    if not constraints.allow_all:
         labels = shares.argmax(axis=1).tolist()
-        reached = np.array([j for j in reached.tolist() if steering.allows(found[j], labels[j])], np.int64)
-    dropped = np.array([offers[body] for body in found])
-    order = reached[np.lexsort((reached, -shares[reached].max(axis=1), dropped[reached]))][:_MAX_OFFERS]
-    rest = scale.shares(left)
-    kept = order[
-        _thinned(backend, [found[j] for j in order.tolist()], shares[order], rest, scale, uncovered, max_backups)
-    ]
-    bodies = [found[j] for j in kept.tolist()]
-    return list(_answering(backend, scale, bodies, uncovered, limits.min_support, steering))
+        eligible = np.array([j for j in eligible.tolist() if constraints.allow(shortened[j], labels[j])], np.int64)
+    dropped = np.array([n_dropped[body] for body in shortened])
+    order = eligible[np.lexsort((eligible, -shares[eligible].max(axis=1), dropped[eligible]))][:_MAX_SHORTENED]
+    candidates = [shortened[j] for j in order.tolist()]
+    default_shares = measures.shares(uncovered_counts)
+    selected = _prune(backend, candidates, shares[order], default_shares, measures, uncovered, max_fallbacks)
+    bodies = [candidates[j] for j in selected.tolist()]
+    return list(_make_fallbacks(backend, measures, bodies, uncovered, limits.min_support, constraints))
 
 
-def _shortened(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
-    """Return every rule less one or more of its conditions, and the fewest conditions dropped to get there.
+def _shorten(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
+    """Return every body without one or more of its conditions, and the smallest number of conditions dropped for it.
 
     A condition on a required column is never dropped.
     """
-    offers: dict[Body, int] = {}
+    shortened: dict[Body, int] = {}
     for body in bodies:
         used = {int(columns[item]) for item in body}
-        spare = sorted(used - set(required))
-        for n_dropped in range(1, min(len(spare), len(used) - 1) + 1):
-            if math.comb(len(spare), n_dropped) > _MAX_WAYS:
+        droppable = sorted(used - set(required))
+        for n_dropped in range(1, min(len(droppable), len(used) - 1) + 1):
+            if math.comb(len(droppable), n_dropped) > _MAX_COMBINATIONS:
                 break
-            for dropped in itertools.combinations(spare, n_dropped):
+            for dropped in itertools.combinations(droppable, n_dropped):
                 shorter = tuple(item for item in body if columns[item] not in dropped)
-                offers[shorter] = min(n_dropped, offers.get(shorter, n_dropped))
+                shortened[shorter] = min(n_dropped, shortened.get(shorter, n_dropped))
     for body in bodies:
-        offers.pop(body, None)
-    return offers
+        shortened.pop(body, None)
+    return shortened
 
 
-def _thinned(
+def _prune(
     backend: Backend,
     bodies: list[Body],
     shares: Floats,
-    rest: Floats,
-    scale: Scale,
+    default_shares: Floats,
+    measures: Measures,
     uncovered: Cover,
-    max_backups: int,
+    max_fallbacks: int,
 ) -> Integers:
-    """Return which of the ordered bodies to keep, ascending."""
+    """Return the numbers of the bodies that remain after pruning, ascending.
+
+    Parameters
+    ----------
+    backend : the data
+    bodies : the shortened rules, in order
+    shares : array (n_bodies, n_classes), the class shares of each
+    default_shares : array (n_classes,), the class shares of the uncovered records
+    measures : gives the class weights
+    uncovered : the records that no rule covers
+    max_fallbacks : largest number of bodies that remain
+    """
     n_records = int(backend.class_counts(uncovered).sum())
     records = np.arange(0, n_records, -(-n_records // _MAX_RECORDS))
-    scaled = n_records / records.size
-    holds = np.ones((len(bodies) + 1, records.size), np.bool_)  # the last one, the default, always holds
-    holds[:-1] = backend.contain_all(Lists.of(bodies), uncovered, records)
+    scale = n_records / records.size
+    covers = np.ones((len(bodies) + 1, records.size), np.bool_)  # the last row, the default label, covers all records
+    covers[:-1] = backend.contain_all(Lists.of(bodies), uncovered, records)
     labels = backend.classes_at(uncovered, records)
+    all_shares = np.vstack([shares, default_shares])
     with np.errstate(divide="ignore"):
-        losses = -np.log(np.maximum(np.vstack([shares, rest]), 1e-12))[:, labels] * (scale.weights[labels] * scaled)
-    alive = np.ones(len(bodies) + 1, np.bool_)
-    first, following = _first_two(holds)
-    while alive[:-1].any():
-        each = np.arange(records.size)
-        answered = first < len(bodies)
-        extra = losses[following[answered], each[answered]] - losses[first[answered], each[answered]]
-        missed = np.bincount(first[answered], extra, minlength=len(bodies))
-        missed[~alive[:-1]] = np.inf
-        least = int(np.argmin(missed))
-        if missed[least] > _MIN_SAVED and np.count_nonzero(alive[:-1]) <= max_backups:
+        losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (measures.weights[labels] * scale)
+    active = np.ones(len(bodies) + 1, np.bool_)
+    first, second = _first_two(covers)
+    while active[:-1].any():
+        columns = np.arange(records.size)
+        decided = first < len(bodies)
+        increase = losses[second[decided], columns[decided]] - losses[first[decided], columns[decided]]
+        increases = np.bincount(first[decided], increase, minlength=len(bodies))
+        increases[~active[:-1]] = np.inf
+        least = int(np.argmin(increases))
+        if increases[least] > _MIN_LOSS_SAVED and np.count_nonzero(active[:-1]) <= max_fallbacks:
             break
-        alive[least] = False
-        holds[least] = False
-        touched = np.flatnonzero((first == least) | (following == least))
-        first[touched], following[touched] = _first_two(holds[:, touched])
-    return np.flatnonzero(alive[:-1])
+        active[least] = False
+        covers[least] = False
+        changed = np.flatnonzero((first == least) | (second == least))
+        first[changed], second[changed] = _first_two(covers[:, changed])
+    return np.flatnonzero(active[:-1])
 
 
-def _answering(
-    backend: Backend, scale: Scale, bodies: list[Body], uncovered: Cover, min_support: int, steering: Steering
-) -> Iterator[Backup]:
-    """Give each body the classes of the records that reach it and that it covers.
+def _make_fallbacks(
+    backend: Backend,
+    measures: Measures,
+    bodies: list[Body],
+    uncovered: Cover,
+    min_support: int,
+    constraints: Constraints,
+) -> Iterator[Fallback]:
+    """Yield a fallback rule for each body, with the class counts of the records for which it decides.
 
-    Left out are those of too few records, and those of whose label nobody may say so.
+    Left out are bodies that decide for too few records, and those whose label the constraints do not allow.
     """
     for body in bodies:
         cover = backend.cover(body)
         class_counts = backend.class_counts(backend.intersection(cover, uncovered))
-        label = int(np.argmax(scale.shares(class_counts)))
-        if class_counts.sum() >= min_support and steering.allows(body, label):
-            yield Backup(body, label, class_counts)
+        label = int(np.argmax(measures.shares(class_counts)))
+        if class_counts.sum() >= min_support and constraints.allow(body, label):
+            yield Fallback(body, label, class_counts)
             uncovered = backend.difference(uncovered, cover)
 
 
-def _first_two(holds: NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """Return for each column the first row that is set, and the next one; the last row always is."""
-    first = np.argmax(holds, axis=0)
-    others = holds.copy()
+def _first_two(covers: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """Return the first and the second row that is True in each column; the last row is always True."""
+    first = np.argmax(covers, axis=0)
+    others = covers.copy()
     others[first, np.arange(first.size)] = False
     others[-1] = True
     return first, np.argmax(others, axis=0)

@@ -1,4 +1,4 @@
-"""The order of the steps from items to rules: draw, improve, choose, choose again, split, fallback rules."""
+"""The steps from items to rules: draw, improve, choose, choose again, split, make fallback rules."""
 
 from __future__ import annotations
 
@@ -13,126 +13,132 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.learn._constraints import Steering
-from diverse_rule_sets.learn._fallbacks import Backup, find_backups
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Found, Report, Settings, search
-from diverse_rule_sets.learn._search import finished, first_pass
-from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
+from diverse_rule_sets.learn._constraints import Constraints
+from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import search
+from diverse_rule_sets.learn._search import finish, first_pass
+from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
+from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 
-# Items that a drawn body is expected to hold, where the odds are not given.
-_DRAWN_ITEMS = 2.0
+# Expected number of items of a drawn body if the odds are not given.
+_EXPECTED_ITEMS = 2.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the learning is told; the words are those of the classifiers' parameters.
+    """All settings of a fit, named as the parameters and internal settings of the classifiers.
 
     Parameters
     ----------
-    settings : of both searches
-    measure : the law of drawn bodies, ``"pairs"`` or ``"triples"``
-    length_odds : odds of each item of a record to enter a drawn body; None for bodies of about two items
-    smoothing : records of the whole table that are mixed into the class shares of a rule
-    min_evidence, condition_price, split, max_backups : of the default search alone
+    settings : the settings of both searches
+    measure : the distribution of drawn bodies, ``"pairs"`` or ``"triples"``
+    length_odds : odds that each item of a record enters a drawn body; None for bodies of about two items
+    smoothing : number of average records of the whole table that are added to the class counts of a rule
+    min_evidence, condition_price, split, max_fallbacks : settings of the default search only
     """
 
-    settings: Settings
+    settings: SearchSettings
     measure: str
     length_odds: float | None
     smoothing: float
     min_evidence: float = 0.0
     condition_price: float = 0.0
     split: bool = False
-    max_backups: int = 0
+    max_fallbacks: int = 0
 
-    def limited(self, max_rules: int) -> Plan:
-        """Return the same plan for another number of rules."""
+    def with_max_rules(self, max_rules: int) -> Plan:
+        """Return the same plan with another ``max_rules``."""
         limits = self.settings.limits._replace(max_rules=max_rules)
         return replace(self, settings=replace(self.settings, limits=limits))
 
 
 class Data(NamedTuple):
-    """The training records as items, how their counts are measured, and the constraints on rules."""
+    """The training records as items, the measures of rules, and the constraints on rules."""
 
     encoder: Encoder
     backend: Backend
-    scale: Scale
-    steering: Steering
+    measures: Measures
+    constraints: Constraints
 
 
-class Learnt(NamedTuple):
-    """The rules and backups, by items."""
+class LearntRules(NamedTuple):
+    """The rules that a search found, and the fallback rules, by items."""
 
-    found: Found
-    backups: list[Backup]
-
-
-# Learns rule sets for several values of ``max_rules`` in one search. Each is the one that a search for that value alone
-# would find with the same seed: the greedy chooses the same first rules whatever the number wanted.
-Learner = Callable[[Data, Plan, Sequence[int], np.random.Generator, Report], list[Learnt]]
+    found: FoundRules
+    fallbacks: list[Fallback]
 
 
-def learn(data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, report: Report) -> list[Learnt]:
-    """Learn by the default search: drawn bodies are improved, chosen, and split; then fallback rules are made."""
-    limits = plan.limited(max(max_rules)).settings.limits
-    refiner = Refiner(data.backend, data.encoder.columns, data.scale, limits, plan.min_evidence, data.steering)
-    trace = first_pass(data.backend, _sampler(data, plan), refiner, plan.settings, rng, report)
+# A function that learns a rule set for each of several values of ``max_rules`` in one search. Each rule set equals the
+# result of a search for this value alone with the same seed, because the first rules that the greedy algorithm chooses
+# do not depend on ``max_rules``.
+Learner = Callable[[Data, Plan, Sequence[int], np.random.Generator, OnChoice], list[LearntRules]]
+
+
+def learn(
+    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
+) -> list[LearntRules]:
+    """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules."""
+    limits = plan.with_max_rules(max(max_rules)).settings.limits
+    local_search = LocalSearch(
+        data.backend, data.encoder.columns, data.measures, limits, plan.min_evidence, data.constraints
+    )
+    trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
     opposites = data.encoder.opposites if plan.split else None
-    plans = [plan.limited(wanted) for wanted in max_rules]
-    sets = [finished(data.backend, refiner, trace, one.settings, opposites, report) for one in plans]
-    return [Learnt(found, backups_of(data, plan, found)) for found in sets]
+    plans = [plan.with_max_rules(n) for n in max_rules]
+    sets = [finish(data.backend, local_search, trace, one.settings, opposites, on_choice) for one in plans]
+    return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
 
 
 def learn_as_in_paper(
-    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, report: Report
-) -> list[Learnt]:
-    """Learn by the paper's Algorithm 2: drawn bodies are chosen as they are."""
-    plans = [plan.limited(wanted) for wanted in max_rules]
-    sources = [*(copy.deepcopy(rng) for _ in plans[1:]), rng]
-    sampler, columns = _sampler(data, plan), data.encoder.columns
+    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
+) -> list[LearntRules]:
+    """Learn rules by Algorithm 2 of the paper: drawn bodies are chosen without local search."""
+    plans = [plan.with_max_rules(n) for n in max_rules]
+    generators = [*(copy.deepcopy(rng) for _ in plans[1:]), rng]
+    sampler, columns = _make_sampler(data, plan), data.encoder.columns
     sets = [
-        search(data.backend, sampler, columns, one.settings, source, report, data.steering)
-        for one, source in zip(plans, sources, strict=True)
+        search(data.backend, sampler, columns, one.settings, generator, on_choice, data.constraints)
+        for one, generator in zip(plans, generators, strict=True)
     ]
-    return [Learnt(found, backups_of(data, plan, found)) for found in sets]
+    return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
 
 
-def _sampler(data: Data, plan: Plan) -> RejectionSampler:
-    """Return what draws bodies, within the constraints."""
+def _make_sampler(data: Data, plan: Plan) -> RejectionSampler:
+    """Return the sampler that draws bodies within the constraints."""
     odds = _odds(plan.length_odds, data.backend)
-    if data.steering.is_free:
+    if data.constraints.allow_all:
         return RejectionSampler(data.backend, plan.measure, odds)
-    return SteeredSampler(data.backend, plan.measure, odds, data.steering)
+    return ConstrainedSampler(data.backend, plan.measure, odds, data.constraints)
 
 
 def _odds(length_odds: float | None, backend: Backend) -> float:
-    """Odds of each item of a record to enter a body: as given, or such that bodies hold about two."""
+    """Return the odds that each item of a record enters a body: as given, or such that bodies have about two items."""
     if length_odds is not None:
         return length_odds
     if not backend.n_records:
         return 1.0
-    held = backend.class_counts_of(Lists.of([(item,) for item in range(backend.n_items)])).sum()
-    return min(1.0, _DRAWN_ITEMS / max(float(held / backend.n_records), 1.0))
+    total = backend.class_counts_of(Lists.of([(item,) for item in range(backend.n_items)])).sum()
+    return min(1.0, _EXPECTED_ITEMS / max(float(total / backend.n_records), 1.0))
 
 
-def backups_of(data: Data, plan: Plan, found: Found) -> list[Backup]:
-    """Find the backups of the rules that were learnt, for records that neither they nor given ones cover."""
+def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]:
+    """Return fallback rules, made from learnt rules, for the records that neither learnt nor given rules cover."""
     bodies, limits = [step.body for step in found.learnt], plan.settings.limits
-    columns, most = data.encoder.columns, plan.max_backups
-    return find_backups(data.backend, columns, data.scale, bodies, found.covered, limits, most, data.steering)
+    columns, most = data.encoder.columns, plan.max_fallbacks
+    return find_fallbacks(data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints)
 
 
-def own_recall(data: Data, found: Found) -> NDArray[np.float64]:
-    """Share of each class that rules of its own label cover."""
-    backend, given = data.backend, [rule.cover for rule in data.steering.given]
+def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
+    """Return the share of each class that rules of its own label cover."""
+    backend, given = data.backend, [rule.cover for rule in data.constraints.given]
     covers = given + [backend.cover(step.body) for step in found.learnt]
-    own = np.zeros(backend.n_classes)
+    n_covered = np.zeros(backend.n_classes)
     for label in range(backend.n_classes):
-        cover = backend.nothing
-        for step, one in zip(found.steps, covers, strict=True):
+        union = backend.nothing
+        for step, cover in zip(found.steps, covers, strict=True):
             if step.label == label:
-                cover = backend.union(cover, one)
-        own[label] = backend.class_counts(cover)[label]
-    return np.asarray(own / backend.class_totals)
+                union = backend.union(union, cover)
+        n_covered[label] = backend.class_counts(union)[label]
+    return np.asarray(n_covered / backend.class_totals)

@@ -1,4 +1,4 @@
-"""The limits that no rule set exceeds, whatever the search."""
+"""The limits on rule sets, which both searches share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Flags = NDArray[np.bool_]
 
 
 class Limits(NamedTuple):
-    """What holds of every rule set that is returned.
+    """The limits on every rule set that a search returns.
 
     Parameters
     ----------
-    max_rules : the most rules
-    max_conditions : the most conditions of a rule; None: any number
-    max_overlap : the largest share of a rule's records that the rules before it may cover
-    min_support : the fewest records of a rule
+    max_rules : largest number of rules
+    max_conditions : largest number of conditions of a rule; None for no limit
+    max_overlap : largest share of the records of a rule that earlier rules may cover
+    min_support : smallest number of records that a rule covers
     min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
     """
 
@@ -30,17 +30,17 @@ class Limits(NamedTuple):
     min_recall_gain: float = 0.0
 
     def allow(self, n_conditions: Integers | int, sizes: Integers, shared: Integers) -> Flags:
-        """Tell which rules keep within the limits.
+        """Return whether each rule is within the limits on single rules.
 
         Parameters
         ----------
-        n_conditions : conditions of each rule
-        sizes : records that each covers
-        shared : how many of them the rules before it cover
+        n_conditions : number of conditions of each rule
+        sizes : number of records that each rule covers
+        shared : how many of these records earlier rules cover
         """
-        kept = (sizes >= self.min_support) & self.allow_overlap(sizes, shared)
-        return kept if self.max_conditions is None else kept & (np.asarray(n_conditions) <= self.max_conditions)
+        allowed = (sizes >= self.min_support) & self.allow_overlap(sizes, shared)
+        return allowed if self.max_conditions is None else allowed & (np.asarray(n_conditions) <= self.max_conditions)
 
     def allow_overlap(self, sizes: Integers, shared: Integers) -> Flags:
-        """Tell which rules share no more than they may."""
+        """Return whether the overlap of each rule with earlier rules is within the limit."""
         return np.asarray(shared <= self.max_overlap * sizes)

@@ -1,1 +1,1 @@
-"""What a fitted model is, in the units of the table: conditions, rules, and how they decide."""
+"""The fitted model in the units of the table: conditions, rules, and the decision between covering rules."""

@@ -1,8 +1,8 @@
-"""What a rule set answers for the records of a table: one pass that decodes each column once.
+"""The labels, deciding rules and covering rules of the records of a table, from one pass that decodes each column once.
 
-The pass keeps packed bits, one for each rule and record. All else is computed from these bits without reading the
-table again; where whole rows of flags are needed, some records at a time, so that many rules on many records fit into
-memory.
+The pass stores packed bits, one for each rule and record. All results are computed from these bits without reading the
+table again. If boolean arrays are needed, they are made for some records at a time, so that many rules on many records
+fit into memory.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import Flags, Integers, Words
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._text import sentence_of_group, speaker_sentences
+from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._conditions import Condition
     from diverse_rule_sets.model._decision import Decision
     from diverse_rule_sets.model._rules import Rule, RuleSet
 
-# Records times rules that are unpacked at a time.
+# Number of records times number of rules that are unpacked at a time.
 _BLOCK = 1 << 21
 
 
@@ -36,11 +36,11 @@ class Covers:
     Parameters
     ----------
     rows : a row of packed bits for each rule, see :mod:`diverse_rule_sets._bits.bitset`
-    n_records : how many records the table has
-    kinds : the kind of each column that was read, in the order of first use
+    n_records : number of records of the table
+    kinds : the type of each column that was read, in the order of first use
     """
 
-    rows: Words
+    rows: BitRows
     n_records: int
     kinds: dict[Hashable, str]
 
@@ -48,7 +48,7 @@ class Covers:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Flags]:
-        """Give for each rule which records it covers."""
+        """Iterate over the rules: for each, a boolean array of the records that it covers."""
         return (bitset.unpack(row, self.n_records) for row in self.rows)
 
     def __getitem__(self, rules: slice) -> Covers:
@@ -56,26 +56,26 @@ class Covers:
         return Covers(self.rows[rules], self.n_records, self.kinds)
 
     def flags(self, records: slice = slice(None)) -> Flags:
-        """Return an array (n_records, n_rules), of all records or of some that begin at a multiple of 64."""
+        """Return a boolean array (n_records, n_rules), of all records or of a slice that begins at a multiple of 64."""
         begin, end, _ = records.indices(self.n_records)
         flags = bitset.unpack(self.rows[:, begin // 64 : bitset.n_words(end)], end - begin)
-        return np.ascontiguousarray(flags.T)  # most is computed record by record
+        return np.ascontiguousarray(flags.T)  # most results are computed record by record
 
     @property
     def depth(self) -> Integers:
-        """How many of the rules cover each record."""
+        """The number of rules that cover each record."""
         depth = np.zeros(self.n_records, np.int64)
         for covered in self:
             depth += covered
         return depth
 
     @property
-    def any_rule(self) -> Words:
-        """The records that some of the rules cover, as one row of bits."""
+    def any_rule(self) -> BitRows:
+        """The records that at least one of the rules covers, as one row of bits."""
         return np.asarray(np.bitwise_or.reduce(self.rows, axis=0, initial=np.uint64(0)))
 
     def blocks(self) -> Iterator[tuple[slice, Flags, Integers]]:
-        """Give the records block by block: which records, and their :func:`combinations` of rules."""
+        """Iterate over blocks of records: the slice of records, and their :func:`combinations` of covering rules."""
         size = max(64, _BLOCK // (len(self) + 1) // 64 * 64)
         for begin in range(0, self.n_records, size):
             records = slice(begin, min(begin + size, self.n_records))
@@ -84,8 +84,8 @@ class Covers:
 
 def find_covers(rules: Sequence[Rule], table: Table) -> Covers:
     """Find which of some rules cover which records of a table. Each column is decoded once."""
-    everything = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
-    rows = np.tile(everything, (len(rules), 1))
+    all_records = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
+    rows = np.tile(all_records, (len(rules), 1))
     octets = rows.view(np.uint8)[:, : -(-table.n_records // 8)]
     by_column: dict[Hashable, dict[Condition, list[int]]] = {}
     for j, rule in enumerate(rules):
@@ -95,38 +95,38 @@ def find_covers(rules: Sequence[Rule], table: Table) -> Covers:
     for name, conditions in by_column.items():
         column = table.column(name)
         kinds[name] = column.kind
-        for condition, where in conditions.items():
-            octets[where] &= np.packbits(condition.holds(column), bitorder="little")  # faster than bitset.pack
+        for condition, positions in conditions.items():
+            octets[positions] &= np.packbits(condition.holds(column), bitorder="little")  # faster than bitset.pack
     return Covers(rows.astype(np.uint64, copy=False), table.n_records, kinds)
 
 
 def combinations(flags: Flags) -> tuple[Flags, Integers]:
-    """Return the distinct rows of an array (n_records, n_rules), mostly few, and which of them each record has."""
+    """Return the distinct rows of an array (n_records, n_rules), usually few, and which of them each record has."""
     if not flags.shape[1]:
         return flags[:1], np.zeros(len(flags), np.int64)
     packed = np.ascontiguousarray(np.packbits(flags, axis=1))
-    whole = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # a row as one value sorts faster
-    _, first, which = np.unique(whole, return_index=True, return_inverse=True)
+    values = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # a row as one value sorts faster
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
     return flags[first], which.reshape(-1)
 
 
-def firing_groups(fired: Flags) -> tuple[list[Integers], Integers]:
-    """Return the combinations of rules that occur, as positions, and which of them each record has."""
-    patterns, which = combinations(fired)
+def covering_groups(flags: Flags) -> tuple[list[Integers], Integers]:
+    """Return the combinations of covering rules that occur, as positions, and which of them each record has."""
+    patterns, which = combinations(flags)
     return [np.flatnonzero(row) for row in patterns], which
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a rule set answers for each record of a table.
+    """The result of applying a rule set to a table.
 
     Parameters
     ----------
     rule_set : the rules
     all_covers : which rules and which fallback rules cover which records
-    deciding : the rule that decides, a position in ``rule_set.all_rules``, or -1. That is the default label, or, where
-        class counts are added up, also that no covering rule has the label that wins
-    labels : the label, a position in ``rule_set.classes``
+    deciding : the deciding rule of each record, a position in ``rule_set.all_rules``, or -1. -1 means the default
+        label, or, if class counts are added up, also that no covering rule has the label that wins
+    labels : the label of each record, a position in ``rule_set.classes``
     """
 
     rule_set: RuleSet
@@ -141,19 +141,19 @@ class Answers:
 
     @cached_property
     def depth(self) -> Integers:
-        """How many rules cover each record, without fallback rules."""
+        """The number of rules that cover each record, without fallback rules."""
         return self.covers.depth
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``rule_set.classes``: an array (n_records, n_classes)."""
-        shares = self.rule_set.speaker_probabilities[self.deciding]
+        shares = self.rule_set.rule_probabilities[self.deciding]
         if self.rule_set.adds_counts:
             evidence = self.rule_set.evidence
             for records, patterns, which in self.covers.blocks():
-                together = evidence.shares(patterns @ evidence.counts)
+                combined = evidence.shares(patterns @ evidence.counts)
                 covered = np.asarray(patterns.any(axis=1))[which]
-                shares[records][covered] = together[which[covered]]
+                shares[records][covered] = combined[which[covered]]
         return np.asarray(shares)
 
     def predictions(self) -> NDArray[Any]:
@@ -163,14 +163,14 @@ class Answers:
         return np.asarray(classes[self.labels])
 
     def reasons(self) -> list[str]:
-        """Say for each record in one sentence why it gets its label."""
-        reasons = np.array(speaker_sentences(self.rule_set), object)[self.deciding]
+        """Return the reason for the label of each record, one sentence each."""
+        reasons = np.array(reasons_by_rule(self.rule_set), object)[self.deciding]
         if self.rule_set.adds_counts:
             for records, patterns, which in self.covers.blocks():
                 labels = self.rule_set.decision.winners(patterns).tolist()
                 sentences = np.array(
                     [
-                        sentence_of_group(self.rule_set, np.flatnonzero(row).tolist(), k)
+                        reason_of_counts(self.rule_set, np.flatnonzero(row).tolist(), k)
                         for row, k in zip(patterns, labels, strict=True)
                     ],
                     object,
@@ -180,7 +180,7 @@ class Answers:
         return list(reasons)
 
     def covering_rules(self) -> tuple[list[list[int]], list[bool]]:
-        """Return for each record the numbers of its rules, as printed, and whether these name different labels."""
+        """Return for each record the printed numbers of the covering rules, and whether their labels differ."""
         labels = [rule.label for rule in self.rule_set.rules]
         numbers: list[list[int]] = []
         contradictions: list[bool] = []
@@ -193,53 +193,53 @@ class Answers:
 
 
 def no_answers(rule_set: RuleSet) -> Answers:
-    """Return the answers for a table without records."""
-    none = np.zeros(0, np.int64)
-    return Answers(rule_set, Covers(np.zeros((len(rule_set.all_rules), 0), np.uint64), 0, {}), none, none)
+    """Return the result for a table without records."""
+    empty = np.zeros(0, np.int64)
+    return Answers(rule_set, Covers(np.zeros((len(rule_set.all_rules), 0), np.uint64), 0, {}), empty, empty)
 
 
 def answer(rule_set: RuleSet, X: Any) -> Answers:
-    """Find which rules cover each record of a table, which one decides, and which label the record gets."""
+    """Find which rules cover each record of a table, which rule decides, and which label the record gets."""
     covers = find_covers(rule_set.all_rules, as_table(X))
     n_rules = len(rule_set.rules)
     deciding = np.full(covers.n_records, -1, np.int64)
     winners = None
     decision = None if callable(rule_set.conflict) else rule_set.decision
-    left = np.full(covers.rows.shape[1], np.iinfo(np.uint64).max)
+    undecided = np.full(covers.rows.shape[1], np.iinfo(np.uint64).max)
     if decision is not None and decision.ballots is None:
-        left = _decide_in_order(covers, decision.order.tolist(), left, deciding)
+        undecided = _decide_in_order(covers, decision.order.tolist(), undecided, deciding)
     else:
         winners = _decide_by_combination(rule_set, decision, covers[:n_rules], deciding)
-        left = ~covers[:n_rules].any_rule
-    _decide_in_order(covers, range(n_rules, len(covers)), left, deciding)
-    labels = rule_set.said_by(deciding)
+        undecided = ~covers[:n_rules].any_rule
+    _decide_in_order(covers, range(n_rules, len(covers)), undecided, deciding)
+    labels = rule_set.labels_of(deciding)
     return Answers(rule_set, covers, deciding, labels if winners is None else np.where(winners < 0, labels, winners))
 
 
-def _decide_in_order(covers: Covers, order: Iterable[int], left: Words, deciding: Integers) -> Words:
-    """Let the first rule in the order decide for each record that is left; return the records that none covers."""
+def _decide_in_order(covers: Covers, order: Iterable[int], undecided: BitRows, deciding: Integers) -> BitRows:
+    """Set the first covering rule in the order for each undecided record; return the records that no rule covers."""
     for j in order:
-        decided = covers.rows[j] & left
+        decided = covers.rows[j] & undecided
         if decided.any():
             deciding[bitset.unpack(decided, covers.n_records)] = j
-            left = left & ~decided
-    return left
+            undecided = undecided & ~decided
+    return undecided
 
 
 def _decide_by_combination(
     rule_set: RuleSet, decision: Decision | None, covers: Covers, deciding: Integers
 ) -> Integers | None:
-    """Let all covering rules of a record decide together, or the user's function if there is no decision.
+    """Set the deciding rule of each record from all its covering rules; without a decision, by the user's function.
 
-    Returns the label that wins where class counts are added up, -1 where no rule covers the record: that label need not
-    be the label of any rule.
+    If class counts are added up, returns the label that wins for each record, -1 if no rule covers it: this label need
+    not be the label of any rule.
     """
     winners = np.full(covers.n_records, -1, np.int64) if rule_set.adds_counts else None
     for records, patterns, which in covers.blocks():
         if decision is None:
             chosen = np.array([_choose(rule_set, np.flatnonzero(row)) for row in patterns], np.int64)
         else:
-            chosen = decision.speakers(patterns)
+            chosen = decision.deciding_rules(patterns)
         deciding[records] = chosen[which]
         if winners is not None and decision is not None:
             winners[records] = np.where(patterns.any(axis=1), decision.winners(patterns), -1)[which]
@@ -247,12 +247,12 @@ def _decide_by_combination(
 
 
 def _choose(rule_set: RuleSet, covering: Integers) -> int:
-    """Return which of the covering rules decides, by the user's function."""
+    """Return which of the covering rules decides according to the user's function."""
     if covering.size < 2:
         return int(covering[0]) if covering.size else -1
     assert callable(rule_set.conflict)
-    offered = tuple(rule_set.rules[j] for j in covering)
-    chosen = rule_set.conflict(offered)
-    if chosen not in offered:
+    candidates = tuple(rule_set.rules[j] for j in covering)
+    chosen = rule_set.conflict(candidates)
+    if chosen not in candidates:
         raise ValueError(f"conflict returned {chosen!r}, expected one of the covering rules it was given")
-    return int(covering[offered.index(chosen)])
+    return int(covering[candidates.index(chosen)])

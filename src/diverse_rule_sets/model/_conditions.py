@@ -1,7 +1,7 @@
-"""Conditions: one test of one column, a frozen value in the units of the table.
+"""Conditions: tests of one column each, immutable values in the units of the table.
 
-Whether a condition holds for a record is defined here, in :meth:`Condition.holds`, and nowhere else: the
-learner packs the flags into bits, prediction computes them for new records.
+Only :meth:`Condition.holds` defines whether a condition holds for a record: training packs its result into bits, and
+prediction computes it for new records.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ Bound = float | datetime.datetime | None
 
 @dataclass(frozen=True)
 class Condition(ABC):
-    """One test of one column; the base of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
+    """A test of one column; the base class of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
 
     column: Hashable
 
     @property
     def kind(self) -> str:
-        """The kind of column that the condition tests; empty if that could be any."""
+        """The type of column that the condition tests; empty if it can be any type."""
         return ""
 
     @property
     def values_named(self) -> tuple[Any, ...]:
-        """The values that the condition lists; none for an interval and for ``is missing``."""
+        """The values that the condition lists; empty for an interval and for ``is missing``."""
         return ()
 
     @property
     def comparisons(self) -> tuple[tuple[str, Any], ...]:
-        """The comparisons that a value must pass: pairs of an operator and a bound; none unless it is an interval."""
+        """The comparisons that must hold for a value, pairs of an operator and a bound; empty except for intervals."""
         return ()
 
     @property
@@ -59,23 +59,23 @@ class Condition(ABC):
 
     @abstractmethod
     def holds(self, column: Column) -> Flags:
-        """Tell for each record of the column whether the condition holds."""
+        """Return whether the condition holds for each record of the column."""
 
     def meet(self, other: Condition) -> Condition:
-        """Return the condition on the same column that holds where both do."""
+        """Return the condition on the same column that holds if and only if both hold."""
         if self == other:
             return self
-        raise self._apart(other)
+        raise self._no_common_value(other)
 
-    def _apart(self, other: Condition) -> ValueError:
+    def _no_common_value(self, other: Condition) -> ValueError:
         return ValueError(f"no value can meet both {self} and {other}")
 
     def _none_of(self, column: Column) -> Flags:
-        """Return that a condition holds for no record of a column of another kind: an error unless all are missing."""
+        """Return False for each record of a column of another type; raises ValueError unless all values are missing."""
         if column.missing.all():
             return np.zeros(column.values.size, np.bool_)
         dates = column.kind in (DATE, INSTANT) and self.kind == CATEGORY
-        hint = "; one moment is an interval too: 2020-01-31 <= day <= 2020-01-31" if dates else ""
+        hint = "; write a single date as an interval: 2020-01-31 <= day <= 2020-01-31" if dates else ""
         expected = f"expected {self.kind} values for the condition {self}"
         raise ValueError(f"column {self.column!r} holds {column.kind} values, {expected}{hint}")
 
@@ -88,7 +88,7 @@ class Interval(Condition):
     ----------
     column : the column
     low, high : finite numbers or dates
-    with_low, with_high : whether the bound itself is in the interval; learnt rules leave the lower one out
+    with_low, with_high : whether the bound itself is in the interval; in learnt rules only the upper bound is
 
     Examples
     --------
@@ -107,50 +107,50 @@ class Interval(Condition):
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:
-            raise ValueError(f"an interval of {self.column!r} needs low or high, or both")
+            raise ValueError(f"an interval of {self.column!r} must have low or high, or both")
         for side in ("low", "high"):
             object.__setattr__(self, side, _bound(getattr(self, side), self.column))
         low, high = self.low, self.high
         if low is not None and high is not None and _kind_of(low) != _kind_of(high):
-            raise TypeError(f"the bounds of an interval of {self.column!r} are of two kinds: {low!r} and {high!r}")
+            raise TypeError(f"the bounds of an interval of {self.column!r} have different types: {low!r} and {high!r}")
         object.__setattr__(self, "with_low", bool(self.with_low) and low is not None)
         object.__setattr__(self, "with_high", bool(self.with_high) or high is None)
 
     @property
     def kind(self) -> str:
-        """The kind of column that the interval tests."""
+        """The type of column that the interval tests."""
         return _kind_of(self.high if self.low is None else self.low)
 
     @property
     def comparisons(self) -> tuple[tuple[str, Any], ...]:
-        """The comparisons that a value must pass: pairs of an operator and a bound, the lower one first."""
+        """The comparisons that must hold for a value: pairs of an operator and a bound, the lower bound first."""
         low = [(">=" if self.with_low else ">", self.low)] if self.low is not None else []
         high = [("<=" if self.with_high else "<", self.high)] if self.high is not None else []
         return (*low, *high)
 
     @property
     def empty(self) -> bool:
-        """Whether no value can lie in the interval."""
+        """Whether the interval contains no value."""
         low: Any = self.low
         if low is None or self.high is None:
             return False
         return bool(low > self.high or (low == self.high and not (self.with_low and self.with_high)))
 
     def holds(self, column: Column) -> Flags:
-        """Tell for each record whether its value lies in the interval."""
+        """Return whether the value of each record is in the interval."""
         if column.kind != self.kind:
             return self._none_of(column)
-        passed = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.comparisons]
-        return np.asarray(passed[0] if len(passed) == 1 else passed[0] & passed[1])
+        flags = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.comparisons]
+        return np.asarray(flags[0] if len(flags) == 1 else flags[0] & flags[1])
 
     def meet(self, other: Condition) -> Condition:
-        """Return the interval that two intervals have in common."""
+        """Return the intersection of two intervals."""
         if isinstance(other, Equals | IsIn):
             return other.meet(self)
         if other.holds_if_missing:
-            raise self._apart(other)
+            raise self._no_common_value(other)
         if not isinstance(other, Interval) or other.kind != self.kind:
-            raise ValueError(f"{self} and {other} cannot be put together into one condition")
+            raise ValueError(f"{self} and {other} cannot be combined into one condition")
         lows: list[Any] = [one.low for one in (self, other) if one.low is not None]
         highs: list[Any] = [one.high for one in (self, other) if one.high is not None]
         low, high = max(lows, default=None), min(highs, default=None)
@@ -158,7 +158,7 @@ class Interval(Condition):
         with_high = all(one.with_high for one in (self, other) if one.high == high)
         both = Interval(self.column, low, high, with_low, with_high)
         if both.empty:
-            raise self._apart(other)
+            raise self._no_common_value(other)
         return both
 
     def __str__(self) -> str:
@@ -175,13 +175,13 @@ _KINDS = {str: TEXT, bool: BOOLEAN}
 
 @dataclass(frozen=True)
 class Equals(Condition):
-    """``column = value``. A missing value equals nothing, nor does a category never seen before.
+    """``column = value``. It does not hold for a missing value, nor for a category that did not occur in training.
 
     Parameters
     ----------
     column, value : the column, and the value it must have
-    mixed : the column may hold values of several kinds, such as strings and numbers; where it holds none of this
-        kind, nothing equals the value. Otherwise a column of another kind is an error
+    mixed : whether the column may contain values of several types, such as strings and numbers. If so, the condition
+        does not hold in a column of another type; if not, a column of another type raises ValueError
 
     Examples
     --------
@@ -194,7 +194,7 @@ class Equals(Condition):
 
     @property
     def kind(self) -> str:
-        """The kind of column that the value belongs to."""
+        """The type of column that the value belongs to."""
         return CATEGORY if self.mixed else _KINDS.get(type(self.value), CATEGORY)
 
     @property
@@ -203,7 +203,7 @@ class Equals(Condition):
         return (self.value,)
 
     def holds(self, column: Column) -> Flags:
-        """Tell for each record whether its value is the one named."""
+        """Return whether the value of each record equals the value of the condition."""
         if column.kind in (TEXT, BOOLEAN, CATEGORY):
             fits = column.kind == CATEGORY or isinstance(self.value, bool) == (column.kind == BOOLEAN)
             if fits and not (column.kind == TEXT and not isinstance(self.value, str)):
@@ -213,7 +213,7 @@ class Equals(Condition):
         return np.zeros(column.values.size, np.bool_) if self.mixed else self._none_of(column)
 
     def meet(self, other: Condition) -> Condition:
-        """Return this condition if its value is among those that the other allows."""
+        """Return this condition if the other condition allows its value."""
         return _of_values(self.column, _allowed((self.value,), other), self.mixed) or super().meet(other)
 
     def __str__(self) -> str:
@@ -229,7 +229,7 @@ class _OfValues(Condition):
 
     @property
     def kind(self) -> str:
-        """The kind of column that the values belong to."""
+        """The type of column that the values belong to."""
         kinds = {Equals(self.column, value, self.mixed).kind for value in self.values}
         return kinds.pop() if len(kinds) == 1 else CATEGORY
 
@@ -255,7 +255,7 @@ class _OfValues(Condition):
 
 @dataclass(frozen=True, eq=False)
 class IsIn(_OfValues):
-    """``column in {values}``. A missing value is in no set, nor is a category never seen before.
+    """``column in {values}``. It does not hold for a missing value, nor for a category that did not occur in training.
 
     Parameters
     ----------
@@ -269,20 +269,20 @@ class IsIn(_OfValues):
     """
 
     def holds(self, column: Column) -> Flags:
-        """Tell for each record whether its value is one of those named."""
-        answers = np.zeros(column.values.size, np.bool_)
+        """Return whether the value of each record is one of the values listed."""
+        flags = np.zeros(column.values.size, np.bool_)
         for value in self.values:
-            answers |= Equals(self.column, value, self.mixed).holds(column)
-        return answers
+            flags |= Equals(self.column, value, self.mixed).holds(column)
+        return flags
 
     def meet(self, other: Condition) -> Condition:
-        """Return the values that both conditions allow."""
+        """Return the condition for the values that both conditions allow."""
         return _of_values(self.column, _allowed(self.values, other), self.mixed) or super().meet(other)
 
 
 @dataclass(frozen=True, eq=False)
 class IsNotIn(_OfValues):
-    """``column not in {values}``. It holds for a category never seen before, but not for a missing value.
+    """``column not in {values}``. It holds for a category that did not occur in training, but not for a missing value.
 
     Examples
     --------
@@ -296,11 +296,11 @@ class IsNotIn(_OfValues):
         return True
 
     def holds(self, column: Column) -> Flags:
-        """Tell for each record whether it has a value, and none of those named."""
+        """Return whether each record has a value that is not one of the values listed."""
         return ~IsIn(self.column, self.values, self.mixed).holds(column) & ~column.missing
 
     def meet(self, other: Condition) -> Condition:
-        """Return what both conditions allow."""
+        """Return the condition for the values that both conditions allow."""
         if isinstance(other, IsNotIn):
             more = tuple(value for value in other.values if value not in self.values)
             return IsNotIn(self.column, self.values + more, self.mixed)
@@ -319,7 +319,7 @@ def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
 
 
 def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condition | None:
-    """Return the condition that allows just these values; None if there are none."""
+    """Return the condition that allows exactly these values; None if there are none."""
     if len(values) == 1:
         return Equals(column, values[0], mixed)
     return IsIn(column, values, mixed) if values else None
@@ -327,7 +327,7 @@ def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condit
 
 @dataclass(frozen=True)
 class IsMissing(Condition):
-    """``column is missing``: the table has no value there.
+    """``column is missing``: the record has no value in this column.
 
     Examples
     --------
@@ -341,7 +341,7 @@ class IsMissing(Condition):
         return True
 
     def holds(self, column: Column) -> Flags:
-        """Tell for each record whether it has no value."""
+        """Return whether the value of each record is missing."""
         return column.missing
 
     def __str__(self) -> str:
@@ -349,7 +349,7 @@ class IsMissing(Condition):
 
 
 def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Put the conditions on each column together into one, columns in order of first use.
+    """Combine the conditions on each column into one, columns in the order of first use.
 
     Examples
     --------
@@ -367,7 +367,7 @@ _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operato
 
 
 def _bound(bound: Any, column: Hashable) -> Any:
-    """Check a bound; a date is the start of its day."""
+    """Validate a bound and return it; a date becomes the start of the day."""
     bound = plain(bound)
     if bound is None or (isinstance(bound, datetime.datetime) and bound.tzinfo is None):
         return bound
@@ -381,19 +381,19 @@ def _bound(bound: Any, column: Hashable) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number; a boolean is none."""
+    """Return whether a value is a real number and not a boolean."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _kind_of(bound: Any) -> str:
-    """Return the kind of column that a bound belongs to."""
+    """Return the type of column that a bound belongs to."""
     if isinstance(bound, datetime.datetime):
         return DATE if bound.tzinfo is None else INSTANT
     return NUMBER
 
 
 def _comparable(bound: Bound) -> Any:
-    """Turn a bound into what numpy compares quickly."""
+    """Return a bound as a type that numpy compares quickly."""
     if not isinstance(bound, datetime.datetime):
         return bound
     moment = bound if bound.tzinfo is None else bound.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -1,7 +1,7 @@
-"""Who speaks where several rules cover a record, and with which probabilities: numbers only, no conditions.
+"""Which rule decides if several rules cover a record, and the class probabilities: arrays only, no conditions.
 
-Whoever answers for a rule set (this package, a database, a browser) follows the same :class:`Decision`. What is
-added up is whole numbers, so that the order of adding changes nothing.
+Every program that applies a rule set (this package, an exported SQL query, the report page in a browser) uses the same
+:class:`Decision`. All sums are sums of integers, so that their order does not change the result.
 """
 
 from __future__ import annotations
@@ -16,30 +16,31 @@ Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Who speaks where several rules cover a record.
+# How to decide if several rules cover a record: the value of the parameter `conflict`, and its printed form.
 CONFLICTS = {
-    "precision": "the most precise one speaks",
-    "smoothed": "the most precise one speaks (precision smoothed towards the class shares)",
-    "f1": "the one with the highest F1 score speaks",
-    "first": "the first one speaks",
-    "vote": "they vote, each with its smoothed precision",
+    "precision": "the one with the highest precision decides",
+    "smoothed": "the one with the highest smoothed precision decides",
+    "f1": "the one with the highest F1 score decides",
+    "first": "the first one decides",
+    "vote": "they vote, each weighted by its smoothed precision",
     "counts": "their class counts are added up and the largest class wins",
 }
-# A vote of weight 1, and the weight of the heaviest class, as whole numbers.
+# A vote of weight 1, and the weight of the class with the largest weight, as integers.
 _VOTE, _WEIGHT = 10**12, 10**9
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of some rules and classes: counts, by position.
+    """The class counts of some rules, by position, and how to compute probabilities and scores from them.
 
     Parameters
     ----------
-    counts : training records of each class under each rule, shape (n_rules, n_classes)
-    labels : the class that each rule names
-    totals : training records of each class
+    counts : number of training records of each class that each rule covers, shape (n_rules, n_classes)
+    labels : the label of each rule, a position among the classes
+    totals : number of training records of each class
     weights : weight of a record of each class, or None
-    smoothing : records of the whole table that each rule's shares are mixed with
+    smoothing : the class shares of a rule are computed as if the rule covered this many further records, with the
+        class shares of the whole table
     """
 
     counts: Floats
@@ -50,26 +51,26 @@ class Evidence:
 
     @property
     def prior(self) -> Floats:
-        """Share of each class in the table."""
+        """Share of each class among all training records."""
         return np.asarray(self.totals / max(int(self.totals.sum()), 1))
 
     @property
     def added(self) -> Floats:
-        """What smoothing adds to the count of each class."""
+        """The number that smoothing adds to the count of each class."""
         return self.smoothing * self.prior
 
     @property
     def class_weights(self) -> Floats:
-        """Weight of a record of each class, 1 where none is given."""
+        """Weight of a record of each class, 1 if no weights are given."""
         return np.ones(self.totals.size) if self.weights is None else self.weights
 
     @property
     def unknown(self) -> Floats:
-        """Class probabilities where nothing is counted."""
+        """Class probabilities if no records are counted."""
         return np.asarray(self.shares(np.zeros((1, self.totals.size)))[0])
 
     def shares(self, counts: Floats) -> Floats:
-        """Return class probabilities: counts, smoothed towards the class shares and weighted; a row per row."""
+        """Return class probabilities for each row of class counts: smoothed towards the class shares, and weighted."""
         covered = counts.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             mixed = (counts + self.added) / (covered + self.smoothing)
@@ -77,37 +78,38 @@ class Evidence:
         if self.weights is not None:
             shares = shares * self.weights
             shares = shares / shares.sum(axis=1, keepdims=True)
-        return np.asarray(np.round(shares, 12))  # classes that are as likely are so exactly: rounding decides no label
+        # Equal probabilities become exactly equal here, so that no label depends on rounding errors.
+        return np.asarray(np.round(shares, 12))
 
     @property
-    def own(self) -> Floats:
-        """Training records under each rule that have its label."""
+    def correct_counts(self) -> Floats:
+        """Number of training records that each rule covers and that have its label."""
         return np.asarray(self.counts[np.arange(self.labels.size), self.labels])
 
     def precisions(self, smoothed: bool) -> Floats:
-        """Return the precision of each rule; 0 for one that covers nothing, unless smoothed."""
+        """Return the precision of each rule; without smoothing, 0 for a rule that covers no record."""
         if smoothed:
             return np.asarray(self.shares(self.counts)[np.arange(self.labels.size), self.labels])
-        return np.asarray(self.own / np.maximum(self.counts.sum(axis=1), 1))
+        return np.asarray(self.correct_counts / np.maximum(self.counts.sum(axis=1), 1))
 
     def f1(self) -> Floats:
-        """Return the harmonic mean of precision and recall of each rule, for its own label."""
-        return np.asarray(2 * self.own / np.maximum(self.counts.sum(axis=1) + self.totals[self.labels], 1))
+        """Return the F1 score of each rule, the harmonic mean of precision and recall, for the label of the rule."""
+        return np.asarray(2 * self.correct_counts / np.maximum(self.counts.sum(axis=1) + self.totals[self.labels], 1))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """How the covering rules of a record come to one answer.
+    """How the covering rules of a record determine its label.
 
     Parameters
     ----------
-    order : positions of the rules in the order in which they are asked
-    labels : the class that each rule names
-    ballots : what each covering rule adds to each class, whole numbers, shape (n_rules, n_classes); None where nothing
-        is added up and the first covering rule in the order speaks. Otherwise the class with the largest sum wins,
-        and the first covering rule in the order that names it speaks
-    preference : positions of the classes; of those with equal sums the first in this order wins
-    scale : what one record of each class comes to in the ballots, where these are counts
+    order : positions of the rules, sorted by priority
+    labels : the label of each rule, a position among the classes
+    ballots : integers that each covering rule adds to each class, shape (n_rules, n_classes). The class with the
+        largest sum wins, and the first covering rule in the order with this label decides. None: nothing is added up,
+        and the first covering rule in the order decides
+    preference : positions of the classes; of classes with equal sums the first in this order wins
+    scale : the number that one record of each class adds to the ballots, if the ballots are class counts
     """
 
     order: Integers
@@ -117,44 +119,48 @@ class Decision:
     scale: Integers | None = None
 
     def winners(self, patterns: Flags) -> Integers:
-        """Return the class that wins under each combination of rules, where ballots are added up."""
+        """Return the class that wins for each combination of covering rules; only if there are ballots."""
         assert self.ballots is not None
         sums = (patterns.astype(np.int64) @ self.ballots)[:, self.preference]
         return np.asarray(self.preference[np.argmax(sums, axis=1)])
 
-    def speakers(self, patterns: Flags) -> Integers:
-        """Return the rule that speaks under each combination; -1 where no covering rule may."""
+    def deciding_rules(self, patterns: Flags) -> Integers:
+        """Return the deciding rule of each combination of covering rules; -1 if there is none."""
         if not patterns.shape[1]:
             return np.full(len(patterns), -1, np.int64)
-        asked = patterns[:, self.order]
+        eligible = patterns[:, self.order]
         if self.ballots is not None:
-            asked = asked & (self.labels[self.order] == self.winners(patterns)[:, None])
-        return np.where(asked.any(axis=1), self.order[np.argmax(asked, axis=1)], -1)
+            eligible = eligible & (self.labels[self.order] == self.winners(patterns)[:, None])
+        return np.where(eligible.any(axis=1), self.order[np.argmax(eligible, axis=1)], -1)
 
 
 def decide(conflict: str, evidence: Evidence) -> Decision:
-    """Return how rules settle contradictions; of equals the one that covers more is asked first, then the earlier."""
-    places = np.arange(evidence.labels.size)
+    """Return the decision for a value of `conflict`.
+
+    Of rules with equal scores the one that covers more records comes first, then the one with the lower position.
+    """
+    positions = np.arange(evidence.labels.size)
     classes = np.arange(evidence.totals.size)
     sizes = evidence.counts.sum(axis=1)
     if conflict == "first":
-        return Decision(places, evidence.labels, None, classes)
+        return Decision(positions, evidence.labels, None, classes)
     if conflict == "counts":
         by_size = np.lexsort((classes, -evidence.totals))
         scale = np.ones(classes.size, np.int64)
         if evidence.weights is not None:
             largest = min(_WEIGHT, 2**53 // max(int(evidence.counts.sum()), 1))  # sums are exact as floats too
-            scale = np.maximum(_whole(evidence.weights / evidence.weights.max(), largest), 1)
+            scale = np.maximum(_to_integers(evidence.weights / evidence.weights.max(), largest), 1)
         ballots = evidence.counts.astype(np.int64) * scale
-        return Decision(np.lexsort((places, -evidence.own)), evidence.labels, ballots, by_size, scale)
-    merit = evidence.f1() if conflict == "f1" else evidence.precisions(smoothed=conflict != "precision")
-    order = np.lexsort((places, -sizes, -merit))
+        return Decision(np.lexsort((positions, -evidence.correct_counts)), evidence.labels, ballots, by_size, scale)
+    scores = evidence.f1() if conflict == "f1" else evidence.precisions(smoothed=conflict != "precision")
+    order = np.lexsort((positions, -sizes, -scores))
     if conflict != "vote":
         return Decision(order, evidence.labels, None, classes)
     ballots = np.zeros(evidence.counts.shape, np.int64)
-    ballots[places, evidence.labels] = _whole(merit, _VOTE)
+    ballots[positions, evidence.labels] = _to_integers(scores, _VOTE)
     return Decision(order, evidence.labels, ballots, classes)
 
 
-def _whole(values: Any, scale: int) -> Integers:
+def _to_integers(values: Any, scale: int) -> Integers:
+    """Return values times a scale, rounded to integers."""
     return np.rint(np.asarray(values) * scale).astype(np.int64)

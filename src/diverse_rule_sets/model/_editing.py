@@ -1,4 +1,4 @@
-"""Rule sets changed by hand: another rule, one less, one in place of another; all counts taken anew on given data."""
+"""Edited rule sets: a rule is added, removed or replaced, and all counts are computed on given data."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._formatting import label_position
-from diverse_rule_sets.model._rules import Rule, RuleSet, note_kinds
+from diverse_rule_sets.model._rules import Rule, RuleSet, set_kinds
 
 Integers = NDArray[np.int64]
 
 
 def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
-    """Return the same rules with all counts taken on given data; see :meth:`RuleSet.evaluated`."""
+    """Return the same rules with all counts computed on given data; see :meth:`RuleSet.evaluated`."""
     table = as_table(X)
     codes = as_labels(y, rule_set.classes, table.n_records)
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
-    rules, left = [], np.ones(table.n_records, np.bool_)
+    rules, undecided = [], np.ones(table.n_records, np.bool_)
     covers = find_covers(rule_set.all_rules, table)
     flags = iter(covers)
     for rule, covered in zip(rule_set.rules, flags, strict=False):
-        rules.append(_counted(rule, rule_set, codes[covered]))
-        left &= ~covered
-    uncovered = np.bincount(codes[left], minlength=n_classes)
-    backups = []
-    for rule, covered in zip(rule_set.backups, flags, strict=True):
-        decided = covered & left  # a fallback rule counts the records for which it decides
-        backups.append(_counted(rule, rule_set, codes[decided]))
-        left &= ~decided
+        rules.append(_with_counts(rule, rule_set, codes[covered]))
+        undecided &= ~covered
+    uncovered = np.bincount(codes[undecided], minlength=n_classes)
+    fallbacks = []
+    for rule, covered in zip(rule_set.fallbacks, flags, strict=True):
+        decided = covered & undecided  # the counts of a fallback rule are those of the records that it decides
+        fallbacks.append(_with_counts(rule, rule_set, codes[decided]))
+        undecided &= ~decided
     changed = replace(
         rule_set,
         rules=tuple(rules),
-        backups=tuple(backups),
+        fallbacks=tuple(fallbacks),
         class_totals=tuple(totals.tolist()),
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
     )
-    return note_kinds(changed, covers.kinds)
+    return set_kinds(changed, covers.kinds)
 
 
-def _counted(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
+def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
+    """Return a rule with the class counts of some records, given by their classes."""
     counts = np.bincount(codes, minlength=len(rule_set.classes))
     return replace(rule, class_counts=tuple(zip(rule_set.classes, counts.tolist(), strict=True)))
 
 
 def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
-    """Return the class weights for other data: balanced ones are balanced again, others stay as they are."""
+    """Return the class weights for other data: balanced weights are balanced for it, other weights are unchanged."""
     weights = rule_set.class_weights
     if weights is None or not totals.all():
         return weights
@@ -65,91 +66,104 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
 
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
-    place = len(rule_set.rules) if position is None else _place("position", position, len(rule_set.rules) + 1)
+    position = len(rule_set.rules) if position is None else _position("position", position, len(rule_set.rules) + 1)
     rules = list(rule_set.rules)
-    rules.insert(place, _read(rule, rule_set))
-    return _recounted(replace(rule_set, rules=tuple(rules)), _follow(rule_set), X, y)
+    rules.insert(position, _as_rule(rule, rule_set))
+    return _recount(replace(rule_set, rules=tuple(rules)), _has_likeliest_label(rule_set), X, y)
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
-    """Return the rule set less one rule or backup; see :meth:`RuleSet.without_rule`."""
-    place, follow = _found(rule, rule_set), _follow(rule_set)
-    rules, backups = list(rule_set.rules), list(rule_set.backups)
-    if place < len(rules):
-        del rules[place]
+    """Return the rule set without one rule or fallback rule; see :meth:`RuleSet.without_rule`."""
+    position, may_change = _find(rule, rule_set), _has_likeliest_label(rule_set)
+    rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
+    if position < len(rules):
+        del rules[position]
     else:
-        del backups[place - len(rules)], follow[place - len(rules)]
-    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
+        del fallbacks[position - len(rules)], may_change[position - len(rules)]
+    return _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
 
 
-def with_replaced(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
-    """Return the rule set with one rule in place of another; see :meth:`RuleSet.replace`."""
-    place, follow = _found(rule, rule_set), _follow(rule_set)
-    rules, backups = list(rule_set.rules), list(rule_set.backups)
-    if place < len(rules):
-        rules[place] = _read(by, rule_set)
+def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
+    """Return the rule set with one rule replaced by another; see :meth:`RuleSet.replace`."""
+    position, may_change = _find(rule, rule_set), _has_likeliest_label(rule_set)
+    rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
+    if position < len(rules):
+        rules[position] = _as_rule(by, rule_set)
     else:
-        backups[place - len(rules)] = _read(by, rule_set)
-        follow[place - len(rules)] = False  # its label is the user's word
-    return _recounted(replace(rule_set, rules=tuple(rules), backups=tuple(backups)), follow, X, y)
+        fallbacks[position - len(rules)] = _as_rule(by, rule_set)
+        may_change[position - len(rules)] = False  # the label that the user gave is not changed
+    return _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
 
 
-def _follow(rule_set: RuleSet) -> list[bool]:
-    """Tell of each backup and of the default whether it names the likeliest class of the records that it counts."""
-    return [counted and named for counted, named, _ in _spare(rule_set)]
+def _has_likeliest_label(rule_set: RuleSet) -> list[bool]:
+    """Return for each fallback rule and the default label whether it is the likeliest class of the counted records."""
+    return [has_records and is_likeliest for has_records, is_likeliest, _ in _fallback_labels(rule_set)]
 
 
-def _spare(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
-    """Return, for each backup and the default: does it count records, does it name their likeliest class, and which."""
-    n_rules, n_backups = len(rule_set.rules), len(rule_set.backups)
-    counts = [*rule_set.class_counts(rule_set.backups), rule_set.default_counts]
-    said = rule_set.said_by(np.append(np.arange(n_rules, n_rules + n_backups), -1))
-    shares = rule_set.speaker_probabilities[n_rules:]
+def _fallback_labels(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
+    """Return a tuple for each fallback rule and for the default label.
+
+    It contains whether any records are counted, whether the label is their likeliest class, and the likeliest class.
+    """
+    n_rules, n_fallbacks = len(rule_set.rules), len(rule_set.fallbacks)
+    counts = [*rule_set.class_counts(rule_set.fallbacks), rule_set.default_counts]
+    labels = rule_set.labels_of(np.append(np.arange(n_rules, n_rules + n_fallbacks), -1))
+    shares = rule_set.rule_probabilities[n_rules:]
     return [
-        (any(own), bool(row[k] == row.max()), rule_set.classes[int(np.argmax(row))])
-        for own, row, k in zip(counts, shares, said.tolist(), strict=True)
+        (any(class_counts), bool(row[k] == row.max()), rule_set.classes[int(np.argmax(row))])
+        for class_counts, row, k in zip(counts, shares, labels.tolist(), strict=True)
     ]
 
 
-def _recounted(rule_set: RuleSet, follow: list[bool], X: Any, y: Any) -> RuleSet:
-    """Take all counts anew; those backups that follow, and the default if it does, name what is likeliest now."""
+def _recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSet:
+    """Compute all counts, and set the labels of fallback rules, and the default label, to the likeliest class.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    may_change : for each fallback rule and for the default label, whether its label may be changed
+    X, y : records, and their labels
+    """
     changed = evaluated(rule_set, X, y)
-    labels = [backup.label for backup in changed.backups] + [changed.default]
-    for place, (counted, named, likeliest) in enumerate(_spare(changed)):
-        if follow[place] and counted and not named:
-            labels[place] = likeliest
-    backups = (replace(backup, label=label) for backup, label in zip(changed.backups, labels[:-1], strict=True))
-    return replace(changed, backups=tuple(backups), default=labels[-1])
+    labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
+    for j, (has_records, is_likeliest, likeliest) in enumerate(_fallback_labels(changed)):
+        if may_change[j] and has_records and not is_likeliest:
+            labels[j] = likeliest
+    fallbacks = (replace(fallback, label=label) for fallback, label in zip(changed.fallbacks, labels[:-1], strict=True))
+    return replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
 
 
-def _read(rule: Any, rule_set: RuleSet) -> Rule:
-    """Take a rule, or one in words; its label becomes the class it names."""
+def _as_rule(rule: Any, rule_set: RuleSet) -> Rule:
+    """Return a rule, also from text, without counts; its label becomes the class with the same text."""
     if isinstance(rule, str):
         rule = Rule.parse(rule)
     if not isinstance(rule, Rule):
-        raise TypeError(f"rule must be a Rule, or one in words such as 'IF age <= 37 THEN good', got {rule!r}")
+        raise TypeError(f"rule must be a Rule or a text such as 'IF age <= 37 THEN good', got {rule!r}")
     position = label_position(rule.label, rule_set.classes)
     if position is None:
         raise ValueError(f"the rule {rule} has the label {rule.label!r}, expected one of {list(rule_set.classes)}")
     return replace(rule, label=rule_set.classes[position], class_counts=())
 
 
-def _found(rule: Any, rule_set: RuleSet) -> int:
-    """Return the place of a rule or backup: by its number, as printed, or by what it says."""
-    everyone = rule_set.all_rules
+def _find(rule: Any, rule_set: RuleSet) -> int:
+    """Return the position of a rule or fallback rule, given by its printed number or by the rule itself."""
+    all_rules = rule_set.all_rules
     if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
-        return _place("rule", rule, len(everyone))
+        return _position("rule", rule, len(all_rules))
     if not isinstance(rule, Rule | str):
         raise TypeError(
-            f"rule must be a number from 1 to {len(everyone)}, as printed, a Rule, or one in words, got {rule!r}"
+            f"rule must be a number from 1 to {len(all_rules)}, as printed, a Rule or its text, got {rule!r}"
         )
-    wanted = _read(rule, rule_set)
-    if wanted not in everyone:
-        raise ValueError(f"there is no rule {wanted}; give its number, from 1 to {len(everyone)}, as printed")
-    return everyone.index(wanted)
+    wanted = _as_rule(rule, rule_set)
+    if wanted not in all_rules:
+        raise ValueError(
+            f"rule must be a rule of the rule set or its number, from 1 to {len(all_rules)}, as printed, got {wanted}"
+        )
+    return all_rules.index(wanted)
 
 
-def _place(name: str, number: Any, last: int) -> int:
+def _position(name: str, number: Any, last: int) -> int:
+    """Return the position for a printed number, which must be between 1 and the last number."""
     if not isinstance(number, numbers.Integral) or isinstance(number, bool) or not 1 <= int(number) <= last:
         raise ValueError(f"{name} must be a number from 1 to {last}, as printed, got {number!r}")
     return int(number) - 1

@@ -1,4 +1,4 @@
-"""Why a record gets its label, in words, and what would have had to differ for another one."""
+"""Text that explains the label of a record, and which changes of the record would give another label."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table, as_table
-from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, find_changes
+from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_label, format_name, label_position
 from diverse_rule_sets.model._regions import Axis, axes_of
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._text import no_rule_text
 
 Record = dict[Hashable, Any]
-Words = dict[Hashable, str]
+ValueTexts = dict[Hashable, str]
 
 
 def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
-    """Say why one record, or each record of a table, gets its label; see :meth:`RuleSet.why`."""
+    """Return the explanation of the label of one record, or of each record of a table; see :meth:`RuleSet.why`."""
     if isinstance(X, np.ndarray) and X.ndim == 1:
-        raise TypeError("one record must be a dict or a row of a pandas table, which name its values, got an array")
+        raise TypeError("one record must be a dict or a row of a pandas table, with names of columns, got an array")
     if isinstance(X, Mapping) or _is_series(X):
         return explain(rule_set, _one_record(rule_set, dict(X.items())), label)[0]
     return explain(rule_set, as_table(X), label)
 
 
 def _is_series(X: Any) -> bool:
-    """Tell whether X is a row of a pandas table."""
+    """Return whether X is a row of a pandas table."""
     return hasattr(X, "index") and hasattr(X, "items") and getattr(X, "ndim", 0) == 1
 
 
 def _one_record(rule_set: RuleSet, record: Record) -> Table:
-    """Make a table of one record."""
-    gone = [name for name in rule_set.columns if name not in record]
-    if gone:
+    """Return a table of one record."""
+    absent = [name for name in rule_set.columns if name not in record]
+    if absent:
         raise ValueError(
-            f"the record has no value for the column {gone[0]!r}, which the rules use (None if it is missing)"
+            f"the record has no value for the column {absent[0]!r}, which the rules use (give None if it is missing)"
         )
     return _table([record], list(record) or ["x"])
 
 
 def _table(records: Sequence[Record], names: Sequence[Hashable]) -> Table:
-    """Make a table of some records."""
+    """Return a table of some records."""
     columns = []
     for name in names:
         values = np.empty(len(records), object)
@@ -54,30 +55,30 @@ def _table(records: Sequence[Record], names: Sequence[Hashable]) -> Table:
 
 
 def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
-    """Say for each record of a table why it gets its label."""
+    """Return the explanation of the label of each record of a table."""
     if label is not None:
         position = label_position(label, rule_set.classes)
         if position is None:
             raise ValueError(f"label must be one of {list(rule_set.classes)}, got {label!r}")
         label = rule_set.classes[position]
     columns = {name: table.column(name) for name in rule_set.columns}
-    answers = rule_set.answer(_Decoded(columns, table.n_records))
-    deciding, reasons = answers.deciding.tolist(), answers.reasons()
-    labels = [rule_set.classes[k] for k in answers.labels.tolist()]
+    answers = rule_set.answer(_ColumnTable(columns, table.n_records))
+    deciding = deciding_or_together(answers).tolist()
+    reasons, labels = answers.reasons(), [rule_set.classes[k] for k in answers.labels.tolist()]
     axes = axes_of(rule_set, columns)
-    pages = []
-    records = _shown(axes, columns, table.n_records)
+    texts = []
+    records = _value_texts(axes, columns, table.n_records)
     for i, changes in enumerate(find_changes(rule_set, axes, labels, label)):
         record = records[i]
-        lines = _reason_words(rule_set, deciding[i], labels[i], reasons[i], record)
+        lines = _reason_lines(rule_set, deciding[i], labels[i], reasons[i], record)
         if label is not None and not changes:
-            lines.append(_no_change_words(rule_set, label, labels[i]))
-        pages.append("\n".join([*lines, *(_change_words(rule_set, change, record) for change in changes)]))
-    return pages
+            lines.append(_no_change_text(rule_set, label, labels[i]))
+        texts.append("\n".join([*lines, *(_change_text(rule_set, change, record) for change in changes)]))
+    return texts
 
 
-class _Decoded(Table):
-    """A table of columns that are decoded already."""
+class _ColumnTable(Table):
+    """A table of columns that are already decoded."""
 
     def __init__(self, columns: Mapping[Hashable, Column], n_records: int) -> None:
         super().__init__(list(columns), n_records, None, named=True)
@@ -88,65 +89,74 @@ class _Decoded(Table):
         return self._columns[name]
 
 
-def _shown(axes: Sequence[Axis], columns: Mapping[Hashable, Column], n_records: int) -> list[Words]:
-    """Return the values of each record in words."""
-    lists = [[axis.shown(value) for value in _raw(columns[axis.name])] for axis in axes]
+def _value_texts(axes: Sequence[Axis], columns: Mapping[Hashable, Column], n_records: int) -> list[ValueTexts]:
+    """Return the values of each record as text."""
+    lists = [[axis.format(value) for value in _python_values(columns[axis.name])] for axis in axes]
     names = [axis.name for axis in axes]
     return [dict(zip(names, row, strict=True)) for row in zip(*lists, strict=True)] if lists else [{}] * n_records
 
 
-def _raw(column: Column) -> list[Any]:
-    """Return the values of a column as Python values, None where one is missing."""
-    values = column.values.tolist()  # of dates too, at microseconds
+def _python_values(column: Column) -> list[Any]:
+    """Return the values of a column as Python values, None for a missing value."""
+    values = column.values.tolist()  # dates become datetime objects, exact to the microsecond
     if column.kind == INSTANT:
         values = [None if value is None else value.replace(tzinfo=datetime.UTC) for value in values]
     elif column.kind not in (NUMBER, DATE):
         values = [column.categories[k] if k >= 0 else None for k in values]
-    return [None if gone else value for value, gone in zip(values, column.missing.tolist(), strict=True)]
+    return [None if missing else value for value, missing in zip(values, column.missing.tolist(), strict=True)]
 
 
-def _reason_words(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: Words) -> list[str]:
-    """Name the rule that decides, with the record's own values beside the conditions, and how precise the rule is."""
-    if deciding < 0:
+def _reason_lines(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: ValueTexts) -> list[str]:
+    """Return the deciding rule, the values of the record in its columns, and the precision of the rule, a line each."""
+    if deciding == DEFAULT:
+        return [f"{format_label(label)} (default label): {no_rule_text(rule_set)}."]
+    if deciding == TOGETHER:
         return [f"{format_label(label)}: {reason}."]
     rule, is_fallback = rule_set.all_rules[deciding], deciding >= len(rule_set.rules)
-    who = f"backup {deciding + 1}, as no rule covers it" if is_fallback else f"rule {deciding + 1}"
-    lines = [f"{format_label(label)}, by {who}: {rule}."]
+    decider = f"rule {deciding + 1}"
+    if is_fallback:
+        decider = f"fallback rule {deciding + 1}, because no rule covers this record"
+    lines = [f"{format_label(label)}, decided by {decider}: {rule}."]
     if rule_set.adds_counts and not is_fallback:
         lines = [f"{format_label(label)}: {reason}."]
     values = [f"{format_name(condition.column)} is {record[condition.column]}" for condition in rule.conditions]
     if values:
-        lines.append(f"Here {_listed(values)}.")
+        lines.append(f"In this record {_join(values, 'and')}.")
     if rule.n_covered:
-        under = "that it answers for" if is_fallback else "under it"
-        lines.append(
-            f"Of {rule.n_covered:,} training records {under}, {rule.n_correct:,} were {format_label(rule.label)}."
-        )
+        records = f"{rule.n_covered:,} training records that it {'decides' if is_fallback else 'covers'}"
+        lines.append(f"Of {records}, {rule.n_correct:,} were {format_label(rule.label)}.")
     return lines
 
 
-def _no_change_words(rule_set: RuleSet, wanted: Any, label: Any) -> str:
-    """Say why there is no change that gives a record the label wanted."""
+def _no_change_text(rule_set: RuleSet, wanted: Any, label: Any) -> str:
+    """Return the reason why no change is reported for the label that the user gave."""
     if label == wanted:
         return f"It is {format_label(wanted)} already."
     if wanted in [*(rule.label for rule in rule_set.all_rules), rule_set.default]:
-        return f"No change was found that makes it {format_label(wanted)}."
-    return f"No rule says {format_label(wanted)}."
+        return f"No change was found that gives the label {format_label(wanted)}."
+    return f"No rule has the label {format_label(wanted)}."
 
 
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+def _join(texts: Sequence[str], last: str) -> str:
+    """Return texts as a list in a sentence, with a word such as `and` before the last."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
 
 
-def _change_words(rule_set: RuleSet, change: Change, record: Words) -> str:
-    """Say what would have had to differ."""
+def _change_text(rule_set: RuleSet, change: Change, record: ValueTexts) -> str:
+    """Return a sentence about a change: its conditions, the label, and the rules that would decide."""
+    label = format_label(change.label)
     tests = [f"{_test(one)} (it is {record[one.column]})" for one in change.conditions]
-    where = f"if {_listed(tests)}" if tests else "as it is"
-    who = _who(rule_set, change.deciding)
+    condition = f" if {_join(tests, 'and')}" if tests else ""
+    if change.rule is None and change.deciding == (DEFAULT,):
+        reason = no_rule_text(rule_set).replace("covers this record", "would cover it")
+        return f"It would be {label}{condition}: default label, because {reason}."
+    deciders = _join(_deciders(rule_set, change.deciding), "or")
     if change.rule is None:
-        return f"It would be {format_label(change.label)} {where}: {who}."
-    but = "rules together would outweigh it" if change.deciding == (TOGETHER,) else f"{who} would speak"
-    return f"Rule {change.rule + 1}, the nearest that says {format_label(change.label)}, covers it {where}, but {but}."
+        return f"It would be {label}{condition}: decided by {deciders}."
+    start = f"Rule {change.rule + 1}, the nearest with label {label}"
+    if not tests:
+        return f"{start}, covers it already, but it is decided by {deciders}."
+    return f"{start}, would cover it{condition}, but {deciders} would decide."
 
 
 def _test(condition: Condition) -> str:
@@ -156,16 +166,13 @@ def _test(condition: Condition) -> str:
     return str(condition)
 
 
-def _who(rule_set: RuleSet, deciding: Sequence[int]) -> str:
-    """Name the rules that may decide."""
-    if tuple(deciding) == (DEFAULT,):
-        return "the default, as no rule covers it"
+def _deciders(rule_set: RuleSet, deciding: Sequence[int]) -> list[str]:
+    """Return the names of the rules that may decide, such as `rule 1`, `2`, `fallback rule 4`."""
     n_rules = len(rule_set.rules)
     names = []
-    for word, some in (
-        ("rule", [j for j in deciding if 0 <= j < n_rules]),
-        ("backup", [j for j in deciding if j >= n_rules]),
+    for noun, positions in (
+        ("rule ", [j for j in deciding if 0 <= j < n_rules]),
+        ("fallback rule ", [j for j in deciding if j >= n_rules]),
     ):
-        names += [f"{word if k == 0 else ''} {j + 1}".strip() for k, j in enumerate(some)]
-    names += ["rules together"] * (TOGETHER in deciding) + ["the default"] * (DEFAULT in deciding)
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
+        names += [f"{noun if k == 0 else ''}{j + 1}" for k, j in enumerate(positions)]
+    return names + ["several rules together"] * (TOGETHER in deciding) + ["the default label"] * (DEFAULT in deciding)

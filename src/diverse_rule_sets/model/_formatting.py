@@ -1,4 +1,4 @@
-"""Names, values and labels as text: what ``str`` prints of a rule, so that :mod:`._grammar` can read it back."""
+"""Names, values and labels as text, in the form that ``str`` prints and that :mod:`._grammar` reads back."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 
 from diverse_rule_sets._input.tables import plain
 
-# The conditions of a rule that has none.
+# The text of the conditions of a rule that has none.
 ANYTHING = "anything"
-# Names that read like something else: operators, quotes, keywords, numbers, brackets, blanks at the ends.
-_AWKWARD = re.compile(
+# Column names that could be misread: with operators, quotes, keywords, brackets or outer blanks, or like a number.
+_AMBIGUOUS_NAME = re.compile(
     r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
     r"|\b(AND|THEN|is missing)\b|\b(in|not)$"
 )
-# The figures that are printed behind a label.
+# The figures that are printed after a label, of rules and of fallback rules.
 FIGURES = re.compile(
-    r"\s+\((?:precision [<>]?\d\.\d\d, covers [\d,]+ of|covers none of|[<>]?\d\.\d\d of) [\d,]+"
-    r"(?: records)?(?::.*)?\)\Z",
+    r"\s+\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers [\d,]+ of|covers none of|[<>]?\d\.\d\d of) [\d,]+"
+    r"(?: records)?(?::.*)?)\)\Z",
     re.DOTALL,
 )
-# Labels that read like something else: numbers, dates, words for booleans, quotes or blanks at the ends.
-_AWKWARD_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
+# Labels that could be misread: like numbers, dates or booleans, or with quotes or blanks at the ends.
+_AMBIGUOUS_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|inf)$")
 
 
 def format_body(conditions: Iterable[Any]) -> str:
@@ -41,41 +41,41 @@ def format_body(conditions: Iterable[Any]) -> str:
 
 
 def format_name(name: Hashable) -> str:
-    """Return a column's name as it is, or marked off where it could be misread."""
+    """Return the name of a column as text: unchanged, or in backticks or brackets if it could be misread."""
     name = plain(name)
     if not isinstance(name, str):
         return f"[{format_value(name) if isinstance(name, datetime.datetime) else repr(name)}]"
-    if name.isprintable() and not _AWKWARD.search(name):
+    if name.isprintable() and not _AMBIGUOUS_NAME.search(name):
         return name
     escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)
     return f"`{escaped.replace('`', '``')}`"
 
 
 def _escape(character: str) -> str:
-    """Return a character as Python would write it in a string."""
+    """Return the escape sequence of a character in a Python string."""
     return character.encode("unicode_escape").decode("ascii")
 
 
 def format_label(label: Any) -> str:
-    """Return a label as a person would write it: a string without quotes unless it reads like something else."""
+    """Return a label as text: a string without quotes, unless it could be misread."""
     label = plain(label)
     bare = isinstance(label, str) and label.isprintable()
-    bare = bare and not _AWKWARD_LABEL.search(label) and not FIGURES.search(label)
+    bare = bare and not _AMBIGUOUS_LABEL.search(label) and not FIGURES.search(label)
     return str(label) if bare else format_value(label)
 
 
 def label_position(label: Any, labels: Sequence[Any]) -> int | None:
-    """Return where a label stands among others: itself, or else the only one that reads the same; None if neither."""
+    """Return the position of a label among some labels, or else of the only one with the same text; None if neither."""
     label = plain(label)
     if np.ndim(label) == 0 and label in labels:
         return list(labels).index(label)
-    said = {str(label), format_label(label)}
-    alike = [k for k, known in enumerate(labels) if said & {str(known), format_label(known)}]
-    return alike[0] if len(alike) == 1 else None
+    texts = {str(label), format_label(label)}
+    matches = [k for k, known in enumerate(labels) if texts & {str(known), format_label(known)}]
+    return matches[0] if len(matches) == 1 else None
 
 
 def format_value(value: Any) -> str:
-    """Return a value as a person would write it: strings quoted, whole numbers whole, dates as ISO."""
+    """Return a value as text: strings in quotes, whole numbers without a decimal point, dates in ISO 8601."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=not value.isprintable())
     if isinstance(value, datetime.datetime):

@@ -1,4 +1,4 @@
-"""What a rule set can be asked beyond predicting: thin methods, each of which opens its room on first use."""
+"""Methods of rule sets that explain, edit and export; each imports its module when it is called."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
 
 
-def _rules(doors: Doors) -> RuleSet:
-    return cast("RuleSet", doors)
+def _rule_set(methods: RuleSetMethods) -> RuleSet:
+    """Return the object itself, with the type that type checkers need."""
+    return cast("RuleSet", methods)
 
 
-class Doors:
-    """The part of :class:`RuleSet` that asks, edits and exports."""
+class RuleSetMethods:
+    """The base class of :class:`RuleSet` with the methods that explain, edit and export."""
 
     def why(self, X: Any, *, label: Any = None) -> Any:
-        """Say in words why a record gets its label, and what would have had to differ for another one.
+        """Explain the label of a record, and find the nearest changes that would give it another label.
 
-        Named are the rule that spoke, the record's own values where it looked, and for other labels the nearest change
-        that gives them. A change of one column is nearer than one of several; of equally many columns the smallest
-        change counts, that of a number or date as a share of the stretch in which the conditions on its column have
-        their bounds, that of any other value as 1 (2 if no condition names the new one). What is said holds for
-        every value that meets it, with the other values as they are: the rule set was asked about each of the pieces
-        that its conditions cut a column into. Who would speak then is named last.
+        The text names the deciding rule, the values of the record in the columns of this rule, and for other labels the
+        nearest change that gives them, with the rule that would decide. A change of one column is nearer than a change
+        of several columns. Among changes of equally many columns the smallest is the nearest: the size of a change of a
+        number or date is its share of the range of the bounds in the conditions on the column, the size of any other
+        change is 1 (2 if no condition lists the new value). A change gives the label for every value that meets its
+        conditions, with the other values unchanged: the rule set is applied to one value of each of the pieces into
+        which its conditions divide a column.
 
-        Where no one column gives a label, only rules that say so are tried, the nearest few; where another rule
-        would still speak, the words say so.
+        If no change of a single column gives a label, only the nearest rules with this label are tried. The text states
+        if another rule would still decide.
 
         Parameters
         ----------
         X : one record, a dict or a row of a pandas table, or a table
-        label : the other label to speak of; by default the three nearest
+        label : the other label to explain; by default the three nearest
 
         Returns
         -------
@@ -44,18 +46,20 @@ class Doors:
         >>> rules = (Rule.parse("IF age <= 37 THEN good"), Rule.parse("IF age > 60 AND sex = 'F' THEN bad"))
         >>> rule_set = RuleSet(rules, ("bad", "good"), "bad", (5, 5), (5, 1))
         >>> print(rule_set.why({"age": 30, "sex": "M"}))
-        good, by rule 1: IF age <= 37 THEN good.
-        Here age is 30.
-        It would be bad if age > 37 (it is 30): the default, as no rule covers it.
+        good, decided by rule 1: IF age <= 37 THEN good.
+        In this record age is 30.
+        It would be bad if age > 37 (it is 30): default label, because no rule would cover it.
         >>> print(rule_set.why({"age": 40, "sex": "M"}, label="good").splitlines()[-1])
-        It would be good if age <= 37 (it is 40): rule 1.
+        It would be good if age <= 37 (it is 40): decided by rule 1.
         """
         from diverse_rule_sets.model._explanation import why
 
-        return why(_rules(self), X, label)
+        return why(_rule_set(self), X, label)
 
     def evaluated(self, X: Any, y: Any) -> RuleSet:
-        """Return the same rules with all counts taken on given data, and so precisions, probabilities and who speaks.
+        """Return the same rules with all counts computed on given data.
+
+        The counts determine the precisions, the probabilities and the deciding rules.
 
         Parameters
         ----------
@@ -63,18 +67,19 @@ class Doors:
         """
         from diverse_rule_sets.model._editing import evaluated
 
-        return evaluated(_rules(self), X, y)
+        return evaluated(_rule_set(self), X, y)
 
     def with_rule(self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None) -> RuleSet:
-        """Return the rule set with one more rule, all counts taken on given data.
+        """Return the rule set with one more rule, with all counts computed on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
+        the class that is likeliest now.
 
         Parameters
         ----------
-        rule : the rule, or one in words such as ``"IF age <= 37 THEN good"``
+        rule : the rule, or its text such as ``"IF age <= 37 THEN good"``
         X, y : records, and their labels among ``classes``
-        position : its number, as printed; by default the last of the rules
+        position : the printed number of the new rule; by default it becomes the last rule
 
         Examples
         --------
@@ -89,58 +94,61 @@ class Doors:
         """
         from diverse_rule_sets.model._editing import with_rule
 
-        return with_rule(_rules(self), rule, X, y, position)
+        return with_rule(_rule_set(self), rule, X, y, position)
 
     def without_rule(self, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
-        """Return the rule set less one rule or backup, all counts taken on given data.
+        """Return the rule set without one rule or fallback rule, with all counts computed on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
+        the class that is likeliest now.
 
         Parameters
         ----------
-        rule : its number, as printed, or the rule itself, also in words
+        rule : the printed number of the rule, the rule itself, or its text
         X, y : records, and their labels among ``classes``
         """
         from diverse_rule_sets.model._editing import without_rule
 
-        return without_rule(_rules(self), rule, X, y)
+        return without_rule(_rule_set(self), rule, X, y)
 
     def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
-        """Return the rule set with one rule or backup in place of another, all counts taken on given data.
+        """Return the rule set with one rule or fallback rule replaced, with all counts computed on given data.
 
-        Backups, and the default, that named the likeliest class of the records they answer for do so afterwards too.
+        Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
+        the class that is likeliest now.
 
         Parameters
         ----------
-        rule : number, as printed, of the one that goes, or the rule itself, also in words
-        by : the one that comes, also in words
+        rule : the printed number of the rule to replace, the rule itself, or its text
+        by : the new rule, or its text
         X, y : records, and their labels among ``classes``
         """
-        from diverse_rule_sets.model._editing import with_replaced
+        from diverse_rule_sets.model._editing import replace_rule
 
-        return with_replaced(_rules(self), rule, by, X, y)
+        return replace_rule(_rule_set(self), rule, by, X, y)
 
     def to_frame(self, like: Any = None) -> Any:
-        """Return the rules as a data frame: rules, backups and the default, a row each.
+        """Return the rule set as a data frame: the rules, the fallback rules and the default label, a row each.
 
-        Its columns: ``rule`` (the number, as printed), ``part`` (rule, backup or default), ``if``, ``then``,
-        ``conditions`` (how many), ``covers`` and ``coverage`` (training records, and their share), ``precision``, and
-        the number of records of each class.
+        Its columns are ``rule`` (the printed number), ``part`` (rule, fallback or default), ``if``, ``then``,
+        ``conditions`` (their number), ``covers`` and ``coverage`` (number and share of training records; a fallback
+        rule and the default label count the records that they decide), ``precision``, and the number of records of
+        each class.
 
         Parameters
         ----------
-        like : a table whose library is used; pandas or else polars by default
+        like : a table; the data frame is of the same library. By default pandas is used, or polars without pandas
         """
         from diverse_rule_sets._util.frames import frame_like
         from diverse_rule_sets.model._text import frame_columns
 
-        return frame_like(like, frame_columns(_rules(self)), rule="Int64")
+        return frame_like(like, frame_columns(_rule_set(self)), rule="Int64")
 
     def to_json(self) -> str:
-        """Return the rule set as JSON text, the format in which models are kept; :meth:`from_json` reads it back.
+        """Return the rule set as JSON text, the format in which models are stored; :meth:`from_json` reads it back.
 
-        A line holds one condition, so that two versions of a model can be compared by eye or by `diff`. The format is
-        described by ``export/schema.json`` in this package.
+        Each condition is on a line of its own, so that `diff` can compare two versions of a model. The JSON schema is
+        ``export/schema.json`` in this package.
 
         Examples
         --------
@@ -152,14 +160,14 @@ class Doors:
         """
         from diverse_rule_sets.export._json import to_json
 
-        return to_json(_rules(self))
+        return to_json(_rule_set(self))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RuleSet:
         """Read a rule set from the text of a JSON file.
 
-        Nothing is executed. A file that is cut off, changed, of a later version or no rule set at all is refused with
-        a ValueError that says what is wrong and where.
+        Nothing is executed. Raises ValueError, with the error and its position, if the text is incomplete or invalid,
+        of a later version, or not a rule set.
         """
         from diverse_rule_sets.export._json import from_json
 
@@ -174,26 +182,28 @@ class Doors:
         columns: Mapping[Hashable, str] | None = None,
         prefix: str = "predicted_",
     ) -> str:
-        """Return one SQL query that answers for every record of a table, as this rule set does.
+        """Return one SQL query that applies this rule set to every record of a table.
 
-        It adds ``predicted_label``, ``predicted_rule`` (the number of the rule or backup that spoke, as printed; NULL
-        if none did) and a probability for each class, ``predicted_probability_...``. Needs the extra ``sql``.
+        The query adds the columns ``predicted_label``, ``predicted_rule`` (the printed number of the deciding rule or
+        fallback rule; NULL if there is none) and ``predicted_probability_...`` for each class. It needs the extra
+        ``sql``.
 
         Parameters
         ----------
-        dialect : of the database: ``"duckdb"``, ``"sqlite"``, ``"postgres"`` (these three are tested in the real
-            thing), or any other that sqlglot knows
-        table : the table's name, such as ``"records"`` or ``"schema.records"``; a tuple of names is quoted as it is
-        keep : columns of the table to pass on; ``"*"`` for all. Where class counts or votes are added up they
-            must be listed
-        columns : names of columns in the database, where they differ from those in training
-        prefix : how the names of the added columns begin; another one is needed where the table has such columns
+        dialect : the SQL dialect: ``"duckdb"``, ``"sqlite"``, ``"postgres"`` (these three are tested in the real
+            databases), or any other dialect of sqlglot
+        table : the name of the table, such as ``"records"`` or ``"schema.records"``; the names of a tuple are quoted
+            unchanged
+        keep : columns of the table to keep; ``"*"`` for all. If class counts or votes are added up, the columns must
+            be listed
+        columns : names of columns in the database, if they differ from those in training
+        prefix : the start of the names of the added columns; another prefix is needed if the table has such columns
 
         Notes
         -----
-        NULL and NaN are missing. Text is compared as the database compares text: exactly, unless a column's collation
-        says otherwise. In SQLite dates are text as ISO 8601, compared to the millisecond; elsewhere to
-        whatever the column holds, while here what is finer than a microsecond is cut off.
+        NULL and NaN are missing. The database compares text exactly, unless a column has another collation. In SQLite
+        dates are ISO 8601 text, compared to the millisecond; in other databases they have the precision of the column.
+        This package truncates dates to microseconds.
 
         Examples
         --------
@@ -216,17 +226,17 @@ class Doors:
         """
         from diverse_rule_sets.export._sql import to_sql
 
-        return to_sql(_rules(self), dialect=dialect, table=table, keep=keep, columns=columns, prefix=prefix)
+        return to_sql(_rule_set(self), dialect=dialect, table=table, keep=keep, columns=columns, prefix=prefix)
 
     def to_pmml(self, *, name: str = "rules") -> str:
-        """Return the rule set as PMML 4.4, a RuleSetModel, for the scoring engines that read it.
+        """Return the rule set as PMML 4.4, a RuleSetModel, for scoring engines.
 
-        Its outputs are ``label``, ``rule`` (the number of the rule or backup that spoke, as printed, or ``default``)
-        and ``probability(...)`` for each class. Times with a zone are given to it in UTC.
+        Its outputs are ``label``, ``rule`` (the printed number of the deciding rule or fallback rule, or ``default``)
+        and ``probability(...)`` for each class. Dates with a time zone must be given to the model in UTC.
 
         Parameters
         ----------
-        name : what the model is called
+        name : the name of the model
 
         Examples
         --------
@@ -238,18 +248,18 @@ class Doors:
         """
         from diverse_rule_sets.export._pmml import to_pmml
 
-        return to_pmml(_rules(self), name=name)
+        return to_pmml(_rule_set(self), name=name)
 
     def to_python(self, *, kind: str = "function", name: str = "predict", prefix: str = "predicted_") -> str:
         """Return the rule set as Python source.
 
         Parameters
         ----------
-        kind : ``"function"``: a function of one record, a dict of values by column, which needs no import at all, not
-            even of this package; ``"pandas"``: a function of a table that gives a table; ``"polars"``: a function
-            that gives expressions for ``frame.with_columns(predict())``
-        name : of the function
-        prefix : how the names of new columns of a table begin
+        kind : ``"function"``: a function of one record, a dict of values by column, that needs no import, not even of
+            this package; ``"pandas"``: a function that takes a table and returns a table; ``"polars"``: a function
+            that returns expressions for ``frame.with_columns(predict())``
+        name : the name of the function
+        prefix : the start of the names of the new columns of a table
 
         Examples
         --------
@@ -263,4 +273,4 @@ class Doors:
         """
         from diverse_rule_sets.export._python import to_python
 
-        return to_python(_rules(self), kind=kind, name=name, prefix=prefix)
+        return to_python(_rule_set(self), kind=kind, name=name, prefix=prefix)

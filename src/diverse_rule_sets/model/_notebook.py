@@ -1,4 +1,4 @@
-"""A rule set as a table for notebooks: plain HTML without script, from what the rules learnt, on light and dark."""
+"""A rule set as an HTML table for notebooks: without scripts, with training figures, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import ANYTHING, format_label
-from diverse_rule_sets.model._text import percent, tally, weight_words
+from diverse_rule_sets.model._text import class_counts_text, conflict_text, percent, weight_words
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
 
 _MAX_ROWS = 100
-# As far from white as from black, so that one set of colours does for both.
+# These colours have enough contrast both on white and on black.
 COLOURS = ("#1f83c7", "#cf6a1f", "#17906d", "#b961a8", "#94803a", "#7d79d3", "#a8765a", "#808489")
 _PALE = ' fill-opacity="0.55"'
 _STYLE = """
@@ -35,7 +34,7 @@ _STYLE = """
 
 
 def table(rule_set: RuleSet) -> str:
-    """Return the rules as HTML: a row each, the backups folded up, the default last."""
+    """Return the rules as an HTML table, the fallback rules in a closed details element, the default label last."""
     me = "drs-" + hashlib.sha256(str(rule_set).encode("utf8", "replace")).hexdigest()[:12]
     n_records = sum(rule_set.class_totals)
     parts = [f'<div class="{me} tex2jax_ignore mathjax_ignore"><style>{_STYLE.format(me=me)}</style>']
@@ -43,37 +42,35 @@ def table(rule_set: RuleSet) -> str:
     if rule_set.rules:
         parts.append(_rows(rule_set, rule_set.rules, 1, n_records))
     n_uncovered = sum(rule_set.uncovered_counts)
-    if rule_set.backups:
-        told = f"{_counted(len(rule_set.backups), 'backup')}, asked in order where no rule covers a record"
-        parts.append(f"<details><summary>{told} ({n_uncovered:,} of {n_records:,})</summary>")
-        parts.append(_rows(rule_set, rule_set.backups, len(rule_set) + 1, n_records) + "</details>")
-    left = tally(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
-    n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.backups)
-    rest = f"{_counted(max(n_left, 0), 'record')} left" + (left if n_left > 0 else "")
+    if rule_set.fallbacks:
+        number = _count(len(rule_set.fallbacks), "fallback rule")
+        condition = f"if no rule covers a record ({n_uncovered:,} of {n_records:,})"
+        parts.append(f"<details><summary>{number}: {condition}, the first one that covers it decides</summary>")
+        parts.append(_rows(rule_set, rule_set.fallbacks, len(rule_set) + 1, n_records) + "</details>")
+    n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
+    figures = f"default label of {_count(n_default, 'record')}"
+    if n_default:
+        figures += class_counts_text(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
     parts.append(
-        f'<p>OTHERWISE <b>{_text(format_label(rule_set.default))}</b> <span class="muted">({_text(rest)})</span></p>'
+        f'<p>OTHERWISE <b>{_text(format_label(rule_set.default))}</b> <span class="muted">({_text(figures)})</span></p>'
     )
     if len(rule_set) > 1:
-        how = (
-            CONFLICTS[rule_set.conflict] if isinstance(rule_set.conflict, str) else "a function of those rules decides"
-        )
-        parts.append(
-            f'<p class="muted">Where several rules cover a record, {escape(how)}. Figures are of training.</p>'
-        )
+        note = f"{conflict_text(rule_set)} All figures are for the training records."
+        parts.append(f'<p class="muted">{escape(note)}</p>')
     weights = weight_words(rule_set)
     parts.append(f'<p class="muted">{_text(weights)}</p>' if weights else "")
     return "".join([*parts, "</div>"])
 
 
 def _legend(rule_set: RuleSet) -> str:
-    """Name the colours of the bars; nothing where there are no bars."""
+    """Return a legend of the colours of the bars; empty if there are no bars."""
     if not any(rule.n_covered for rule in rule_set.all_rules):
         return ""
-    named = [(_colour(rule_set.classes, label), "", format_label(label)) for label in rule_set.classes]
+    names = [(_colour(rule_set.classes, label), "", format_label(label)) for label in rule_set.classes]
     if len(rule_set.classes) > len(COLOURS):
-        named = [(COLOURS[0], "", "the label of the rule"), (COLOURS[0], _PALE, "all other classes")]
+        names = [(COLOURS[0], "", "the label of the rule"), (COLOURS[0], _PALE, "all other classes")]
     swatch = '<svg aria-hidden="true"><rect width="100%" height="100%" fill="{}"{}/></svg>'
-    entries = [f"<span>{swatch.format(colour, pale)}{_text(name)}</span>" for colour, pale, name in named]
+    entries = [f"<span>{swatch.format(colour, pale)}{_text(name)}</span>" for colour, pale, name in names]
     return f'<p class="classes">{"".join(entries)}</p>'
 
 
@@ -88,6 +85,7 @@ def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) 
 
 
 def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
+    """Return one rule as a row of a table."""
     body = ' <span class="and">AND</span> '.join(_text(str(condition)) for condition in rule.conditions)
     precision = percent(rule.precision) if rule.n_covered else "–"
     label = _text(format_label(rule.label))
@@ -99,9 +97,9 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
 
 
 def _bar(rule_set: RuleSet, rule: Rule) -> str:
-    """Return the classes of the records under a rule as a bar: its own label first, the others paler."""
+    """Return the class counts of a rule as a bar: the label of the rule first, the other classes in paler colours."""
     counts = {label: n for label, n in rule.class_counts if n}
-    words = escape(tally(rule.class_counts).removeprefix(": "), quote=True)
+    text = escape(class_counts_text(rule.class_counts).removeprefix(": "), quote=True)
     rects, before = [], 0
     for label, n in sorted(counts.items(), key=lambda pair: (pair[0] != rule.label, -pair[1])):
         colour = _colour(rule_set.classes, label)
@@ -109,18 +107,19 @@ def _bar(rule_set: RuleSet, rule: Rule) -> str:
         x, width = 100 * before / rule.n_covered, 100 * n / rule.n_covered
         rects.append(f'<rect x="{x:.2f}%" width="{width:.2f}%" height="100%" fill="{colour}"{pale}/>')
         before += n
-    return f'<svg role="img" aria-label="{words}"><title>{words}</title>{"".join(rects)}</svg>' if rects else ""
+    return f'<svg role="img" aria-label="{text}"><title>{text}</title>{"".join(rects)}</svg>' if rects else ""
 
 
 def _colour(classes: Sequence[Any], label: Any) -> str:
-    """Return the colour of a class; where there are too many to tell apart, one for all."""
+    """Return the colour of a class; the same colour for all if there are more classes than colours."""
     return COLOURS[classes.index(label)] if len(classes) <= len(COLOURS) else COLOURS[0]
 
 
-def _text(words: str) -> str:
-    """Return words as they are, whatever they say and in whichever direction they run."""
-    return f"<bdi>{escape(words, quote=True)}</bdi>"
+def _text(text: str) -> str:
+    """Return text as HTML that shows it unchanged, escaped and isolated from the writing direction around it."""
+    return f"<bdi>{escape(text, quote=True)}</bdi>"
 
 
-def _counted(n: int, noun: str) -> str:
+def _count(n: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 record` or `2 records`."""
     return f"{n:,} {noun}" + ("" if n == 1 else "s")

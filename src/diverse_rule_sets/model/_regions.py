@@ -1,7 +1,7 @@
-"""The pieces that the conditions of a rule set cut a column into: of one piece, all values are answered alike.
+"""The pieces into which the conditions of a rule set divide a column: all values of a piece meet the same conditions.
 
-Numbers and dates are cut at the bounds of all conditions on their column; of other values each that is named is a
-piece, and all others together are one. That a value is missing is a piece of its own, always the last.
+A column of numbers or dates is divided at the bounds of all conditions on it. In other columns each value that some
+condition lists is a piece, and all other values together are one piece. Missing values are one piece, always the last.
 """
 
 from __future__ import annotations
@@ -24,125 +24,135 @@ from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
 Codes = NDArray[np.int64]
-Cut = tuple[Any, bool]  # a coordinate, and whether the cut is after it or before it
+Cut = tuple[Any, bool]  # a coordinate, and whether the column is divided after it or before it
 
-# What it counts to take another value that is named, one that is not, and the farthest that anything is.
-_ANOTHER, _UNNAMED, _FARTHEST = 1.0, 2.0, 1e300
+# The distance to another value that a condition lists, to a value that no condition lists, and the largest distance.
+_LISTED, _UNLISTED, _LARGEST = 1.0, 2.0, 1e300
 _YEAR = 365 * 24 * 3600 * 10**6  # in microseconds
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """A column whose values stay as they are, as nothing is known of its conditions: every record is a piece.
+    """A column and its pieces.
+
+    In this base class every record is a piece and no value is changed: for columns with conditions of an unknown class.
 
     Parameters
     ----------
     values : a value of each piece
-    codes : the piece that each record's value lies in
-    offered : the pieces that a record may be moved to; a missing value only where some rule speaks of that
+    codes : the piece that contains the value of each record
+    destinations : the pieces that a record may be moved to; the missing values only if some condition tests for them
     """
 
     values: Column
     codes: Codes
-    offered: tuple[int, ...]
+    destinations: tuple[int, ...]
 
     @property
     def name(self) -> Hashable:
-        """The column's name."""
+        """The name of the column."""
         return self.values.name
 
-    def allowed(self, condition: Condition) -> Codes:
+    def pieces_of(self, condition: Condition) -> Codes:
         """Return the pieces in which a condition holds."""
-        return np.flatnonzero(condition.holds(self.values)) if self.offered else np.zeros(0, np.int64)
+        return np.flatnonzero(condition.holds(self.values)) if self.destinations else np.zeros(0, np.int64)
 
     def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return how far each piece is from the values of some records: an array (records, pieces)."""
+        """Return the distances from the values of some records to each piece: an array (records, pieces)."""
         return np.zeros((len(self.codes[records]), 0))
 
-    def around(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
-        """Return those of some pieces that one condition can name together with the one to start from."""
+    def expand(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
+        """Return those of some pieces that one condition can describe together with the piece to start from."""
         return (start,)
 
-    def stated(self, pieces: Sequence[int]) -> Condition:
-        """Return the condition that holds in just these pieces."""
-        raise TypeError(f"of the column {self.name!r} no pieces are known")
+    def condition(self, pieces: Sequence[int]) -> Condition:
+        """Return the condition that holds in exactly these pieces."""
+        raise TypeError(f"the pieces of the column {self.name!r} are unknown")
 
-    def shown(self, value: Any) -> str:
-        """Return a value in words."""
+    def format(self, value: Any) -> str:
+        """Return a value as text."""
         return "missing" if value is None else format_value(value)
 
 
 @dataclass(frozen=True, eq=False)
-class _Named(Axis):
-    """A column of text, booleans or categories: the values named, any other unless there is none, missing."""
+class _CategoricalAxis(Axis):
+    """A column of text, booleans or categories.
 
-    named: tuple[Any, ...]
-    other: int  # the piece of all values that are not named
+    Its pieces are the values that conditions list, then all other values (if there are any), then missing values.
+
+    Parameters
+    ----------
+    listed : the values that conditions list
+    other : the piece of all other values, -1 if there is none
+    """
+
+    listed: tuple[Any, ...]
+    other: int
 
     def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return 1 for every other value, 2 if it is not named."""
-        far = np.full((len(self.codes[records]), self.values.values.size), _ANOTHER)
+        """Return 0 for the value of the record, 1 for another value, 2 for a value that no condition lists."""
+        distances = np.full((len(self.codes[records]), self.values.values.size), _LISTED)
         if self.other >= 0:
-            far[:, self.other] = _UNNAMED
-        far[np.arange(len(far)), self.codes[records]] = 0
-        return far
+            distances[:, self.other] = _UNLISTED
+        distances[np.arange(len(distances)), self.codes[records]] = 0
+        return distances
 
-    def around(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
-        """Return all of the pieces but the missing value; of named ones and all but some, what is shorter to say."""
+    def expand(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
+        """Return the pieces without missing values, and without other values if that makes a shorter condition."""
         missing = self.values.values.size - 1
         if start == missing:
             return (start,)
-        kept = [piece for piece in pieces if piece != missing]
-        positive = [piece for piece in kept if piece != self.other]
-        if start != self.other and len(positive) <= len(self.named) - len(positive):
-            kept = positive
-        return tuple(sorted(kept))
+        present = [piece for piece in pieces if piece != missing]
+        listed = [piece for piece in present if piece != self.other]
+        if start != self.other and len(listed) <= len(self.listed) - len(listed):
+            present = listed
+        return tuple(sorted(present))
 
-    def stated(self, pieces: Sequence[int]) -> Condition:
-        """Return the condition that holds in just these pieces."""
+    def condition(self, pieces: Sequence[int]) -> Condition:
+        """Return the condition that holds in exactly these pieces."""
         if pieces[0] == self.values.values.size - 1:
             return IsMissing(self.name)
         mixed = self.values.kind == CATEGORY
         if self.other in pieces:
-            left = tuple(value for k, value in enumerate(self.named) if k not in pieces)
-            return IsNotIn(self.name, left, mixed)
-        values = tuple(self.named[k] for k in pieces)
+            excluded = tuple(value for k, value in enumerate(self.listed) if k not in pieces)
+            return IsNotIn(self.name, excluded, mixed)
+        values = tuple(self.listed[k] for k in pieces)
         return Equals(self.name, values[0], mixed) if len(values) == 1 else IsIn(self.name, values, mixed)
 
 
 @dataclass(frozen=True, eq=False)
-class _Ordered(Axis):
-    """A column of numbers or dates, cut at bounds; a coordinate is the number, or microseconds.
+class _OrderedAxis(Axis):
+    """A column of numbers or dates, divided at bounds; a coordinate is the number, or the date in microseconds.
 
     Parameters
     ----------
-    places : the coordinate of each record's value
-    cuts : where each piece but the missing value begins and ends; None: nowhere
+    coordinates : the coordinate of the value of each record
+    cuts : the begin and the end of each piece without the missing values; None for no limit
     ends : the first and the last coordinate of each of these pieces, as floats
-    bounds : the bound at each coordinate, as conditions name it
-    scale : what a distance of 1 is
+    bounds : the bound at each coordinate, as the conditions contain it
+    scale : the difference of coordinates that is a distance of 1
     """
 
-    places: NDArray[Any]
+    coordinates: NDArray[Any]
     cuts: tuple[tuple[Cut | None, Cut | None], ...]
     ends: NDArray[np.float64]
     bounds: Mapping[Any, Any]
     scale: float
 
     def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return how far each piece is as a share of the stretch that bounds lie in; 1 from and to a missing value."""
+        """Return the distances as shares of the range of the bounds; 1 from and to a missing value."""
         codes, missing = self.codes[records], len(self.cuts)
-        place = self.places[records].astype(np.float64)[:, None]
+        coordinate = self.coordinates[records].astype(np.float64)[:, None]
         with np.errstate(all="ignore"):
-            gap = np.fmax(np.fmax(self.ends[:, 0] - place, place - self.ends[:, 1]), 0)
-            far = np.fmin(gap / self.scale, _FARTHEST)
-        far = np.column_stack([far, np.full(len(codes), _ANOTHER)])
-        far[codes == missing] = _ANOTHER
-        far[np.arange(len(codes)), codes] = 0
-        return far
+            gap = np.fmax(np.fmax(self.ends[:, 0] - coordinate, coordinate - self.ends[:, 1]), 0)
+            distances = np.fmin(gap / self.scale, _LARGEST)
+        distances = np.column_stack([distances, np.full(len(codes), _LISTED)])
+        distances[codes == missing] = _LISTED
+        distances[np.arange(len(codes)), codes] = 0
+        return distances
 
-    def around(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
-        """Return the pieces that are connected with the one to start from."""
+    def expand(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
+        """Return the pieces that are connected with the piece to start from."""
         missing, low, high = len(self.cuts), start, start
         if start != missing:
             while low - 1 in pieces:
@@ -151,7 +161,7 @@ class _Ordered(Axis):
                 high += 1
         return tuple(range(low, high + 1))
 
-    def stated(self, pieces: Sequence[int]) -> Condition:
+    def condition(self, pieces: Sequence[int]) -> Condition:
         """Return the condition that holds from the first to the last of these pieces."""
         if pieces[0] == len(self.cuts):
             return IsMissing(self.name)
@@ -165,32 +175,34 @@ class _Ordered(Axis):
         end = (None, True) if high is None else (self._finite(high[0]), high[1] or high[0] == math.inf)
         return Interval(self.name, begin[0], end[0], begin[1], end[1])
 
-    def _finite(self, place: Any) -> Any:
-        """Return the bound at a coordinate; the largest number there is for one that is larger than all."""
+    def _finite(self, coordinate: Any) -> Any:
+        """Return the bound at a coordinate; for an infinite coordinate the largest finite number."""
         largest = sys.float_info.max
-        return math.copysign(largest, place) if abs(place) == math.inf else self.bounds[place]
+        return math.copysign(largest, coordinate) if abs(coordinate) == math.inf else self.bounds[coordinate]
 
-    def shown(self, value: Any) -> str:
-        """Return a value in words, a long number rounded, but to nothing that any condition tells from it."""
+    def format(self, value: Any) -> str:
+        """Return a value as text; a long number is rounded, but never to a value of another piece."""
         if not isinstance(value, float) or len(repr(value)) < 11 or not 1e-5 < abs(value) < 1e15:
-            return super().shown(value)
+            return super().format(value)
         for digits in range(max(2, 4 - math.floor(math.log10(abs(value)))), 20):
             rounded = round(value, digits)
             if self._piece(rounded) == self._piece(value):
                 return format_value(rounded)
-        return super().shown(value)
+        return super().format(value)
 
-    def _piece(self, place: Any) -> int:
+    def _piece(self, coordinate: Any) -> int:
+        """Return the piece that contains a coordinate."""
         after, before = self._sides
-        return bisect.bisect_left(after, place) + bisect.bisect_right(before, place)
+        return bisect.bisect_left(after, coordinate) + bisect.bisect_right(before, coordinate)
 
     @cached_property
     def _sides(self) -> tuple[list[Any], list[Any]]:
+        """The coordinates after which, and those before which, a piece ends."""
         return _sides(self.cuts)
 
 
 def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]:
-    """Return the pieces of each column that a rule set reads."""
+    """Return an axis for each column that the rules read, in the order of first use."""
     by_column: dict[Hashable, list[Condition]] = {}
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
@@ -199,85 +211,85 @@ def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]
     return [_axis(columns[name], conditions, kinds.get(name)) for name, conditions in by_column.items()]
 
 
-def _axis(column: Column, conditions: Sequence[Condition], trained: str | None) -> Axis:
-    """Return the pieces of one column."""
+def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | None) -> Axis:
+    """Return the axis of one column."""
     known = Interval | Equals | IsIn | IsNotIn | IsMissing
     kinds = {condition.kind for condition in conditions} - {""}
-    kind = next((kind for kind in (column.kind, trained) if kind not in (EMPTY, None)), _only(kinds))
+    kind = next((kind for kind in (column.kind, training_kind) if kind not in (EMPTY, None)), _common_kind(kinds))
     if kind is None or not all(isinstance(condition, known) for condition in conditions):
         return Axis(column, np.arange(column.values.size), ())
-    cut = any(condition.comparisons for condition in conditions)
+    has_bounds = any(condition.comparisons for condition in conditions)
     mixed = any(getattr(condition, "mixed", False) for condition in conditions)
-    if kind in (DATE, INSTANT) or (kind == NUMBER and (cut or not mixed)):
-        return _ordered(column, conditions, kind)
-    return _of_names(column, conditions, CATEGORY if mixed else kind)
+    if kind in (DATE, INSTANT) or (kind == NUMBER and (has_bounds or not mixed)):
+        return _ordered_axis(column, conditions, kind)
+    return _categorical_axis(column, conditions, CATEGORY if mixed else kind)
 
 
-def _only(kinds: set[str]) -> str | None:
-    """Return the kind of a column of which only the conditions are known; None if they do not agree."""
+def _common_kind(kinds: set[str]) -> str | None:
+    """Return the column type that fits all conditions on a column, given their types; None if they differ."""
     if kinds == {NUMBER, CATEGORY}:
         return NUMBER
     return next(iter(kinds), CATEGORY) if len(kinds) < 2 else None
 
 
-def _values(conditions: Sequence[Condition]) -> dict[Any, None]:
-    """Return the values that conditions name, those of `Equals` first."""
+def _listed_values(conditions: Sequence[Condition]) -> dict[Any, None]:
+    """Return the values that conditions list, those of `Equals` first."""
     order = sorted(conditions, key=lambda condition: not isinstance(condition, Equals))
     return dict.fromkeys(value for condition in order for value in condition.values_named)
 
 
-def _offered(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
-    """Return the pieces that a record may be moved to: the last, missing values, only if a condition tests for them."""
+def _destinations(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
+    """Return the pieces that a record may be moved to; the last, missing values, only if a condition tests for them."""
     missing = any(condition.holds_if_missing for condition in conditions)
     return tuple(range(n_pieces if missing else n_pieces - 1))
 
 
-def _of_names(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
-    """Return the pieces of a column of text, booleans or categories."""
-    named = (False, True) if kind == BOOLEAN else tuple(_values(conditions))
-    other = -1 if kind == BOOLEAN else len(named)
-    position = {value: k for k, value in enumerate(named)}
-    held, missing = column.values, len(named) + (other >= 0)
+def _categorical_axis(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
+    """Return the axis of a column of text, booleans or categories."""
+    listed = (False, True) if kind == BOOLEAN else tuple(_listed_values(conditions))
+    other = -1 if kind == BOOLEAN else len(listed)
+    position = {value: k for k, value in enumerate(listed)}
+    indices, missing = column.values, len(listed) + (other >= 0)
     if column.kind == NUMBER:
-        kinds, held = np.unique(held, return_inverse=True)
-        categories = tuple(kinds.tolist())
+        distinct, indices = np.unique(indices, return_inverse=True)
+        categories = tuple(distinct.tolist())
     else:
         categories = column.categories
     pieces = np.array([*(position.get(value, other) for value in categories), missing], np.int64)
-    codes = np.where(column.missing, missing, pieces[held])
-    values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), (*named, object())[:missing])
-    return _Named(values, codes, _offered(conditions, missing + 1), named, other)
+    codes = np.where(column.missing, missing, pieces[indices])
+    values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), (*listed, object())[:missing])
+    return _CategoricalAxis(values, codes, _destinations(conditions, missing + 1), listed, other)
 
 
-def _ordered(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
-    """Return the pieces of a column of numbers or dates."""
+def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
+    """Return the axis of a column of numbers or dates."""
     bounds: dict[Any, Any] = {}
     cuts: set[Cut] = set()
     for condition in conditions:
         for test, bound in condition.comparisons:
-            bounds.setdefault(_place(bound), bound)
-            cuts.add((_place(bound), test in (">", "<=")))
-    for value in _values(conditions) if kind == NUMBER else ():
+            bounds.setdefault(_coordinate(bound), bound)
+            cuts.add((_coordinate(bound), test in (">", "<=")))
+    for value in _listed_values(conditions) if kind == NUMBER else ():
         if is_number(value) and not math.isnan(value):
-            bounds.setdefault(_place(value), value)
-            cuts |= {(_place(value), False), (_place(value), True)}
+            bounds.setdefault(_coordinate(value), value)
+            cuts |= {(_coordinate(value), False), (_coordinate(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
     pairs = [pair for pair in zip([None, *order], [*order, None], strict=True) if _first(pair[0]) <= _last(pair[1])]
     ends = np.array([(_first(low), _last(high)) for low, high in pairs], np.float64)
     inner = [_first(low) if low else _last(high) if high else 0 for low, high in pairs]
     if kind == NUMBER:
-        values, places = np.array([*inner, math.nan], np.float64), column.values.astype(np.float64)
+        values, coordinates = np.array([*inner, math.nan], np.float64), column.values.astype(np.float64)
     else:
         values = np.array([*np.array(inner, np.int64).astype("datetime64[us]"), None], "datetime64[us]")
-        places = column.values.astype(np.int64)
-    codes = np.where(column.missing, len(pairs), _pieces(places, _sides(pairs)))
-    offered = _offered(conditions, len(values))
-    scale = _scale(list(bounds), kind)
-    return _Ordered(Column(column.name, kind, values), codes, offered, places, tuple(pairs), ends, bounds, scale)
+        coordinates = column.values.astype(np.int64)
+    codes = np.where(column.missing, len(pairs), _pieces(coordinates, _sides(pairs)))
+    destinations, scale = _destinations(conditions, len(values)), _scale(list(bounds), kind)
+    column = Column(column.name, kind, values)
+    return _OrderedAxis(column, codes, destinations, coordinates, tuple(pairs), ends, bounds, scale)
 
 
-def _place(bound: Any) -> Any:
-    """Return the coordinate of a bound: a float, or whole microseconds."""
+def _coordinate(bound: Any) -> Any:
+    """Return the coordinate of a bound: a float, or an integer number of microseconds."""
     if isinstance(bound, datetime.datetime):
         moment = bound if bound.tzinfo is None else bound.astimezone(datetime.UTC).replace(tzinfo=None)
         return int(np.datetime64(moment, "us").astype(np.int64))
@@ -288,24 +300,24 @@ def _first(low: Cut | None) -> Any:
     """Return the first coordinate after a cut."""
     if low is None:
         return -math.inf
-    place, after = low
+    coordinate, after = low
     if not after:
-        return place
-    return place + 1 if isinstance(place, int) else math.nextafter(place, math.inf)
+        return coordinate
+    return coordinate + 1 if isinstance(coordinate, int) else math.nextafter(coordinate, math.inf)
 
 
 def _last(high: Cut | None) -> Any:
     """Return the last coordinate before a cut."""
     if high is None:
         return math.inf
-    place, after = high
+    coordinate, after = high
     if after:
-        return place
-    return place - 1 if isinstance(place, int) else math.nextafter(place, -math.inf)
+        return coordinate
+    return coordinate - 1 if isinstance(coordinate, int) else math.nextafter(coordinate, -math.inf)
 
 
 def _point(low: Cut | None, high: Cut | None) -> Any:
-    """Return the only coordinate between two cuts, if they are the two sides of one; None otherwise."""
+    """Return the only coordinate between two cuts if they are the two sides of one coordinate, or else None."""
     if low is not None and (low[0] == math.inf or (high is not None and low[0] == high[0])):
         return low[0]
     return -math.inf if high == (-math.inf, True) else None
@@ -313,34 +325,35 @@ def _point(low: Cut | None, high: Cut | None) -> Any:
 
 def _sides(cuts: Sequence[tuple[Cut | None, Cut | None]]) -> tuple[list[Any], list[Any]]:
     """Return the coordinates after which, and those before which, a piece ends."""
-    found = [high for _, high in cuts if high is not None]
-    return [place for place, after in found if after], [place for place, after in found if not after]
+    ends = [high for _, high in cuts if high is not None]
+    after_end = [coordinate for coordinate, after in ends if after]
+    return after_end, [coordinate for coordinate, after in ends if not after]
 
 
-def _pieces(places: NDArray[Any], sides: tuple[Sequence[Any], Sequence[Any]]) -> Codes:
-    """Return the piece that each coordinate lies in: as many as cuts are below it."""
-    after, before = (np.array(side, places.dtype) for side in sides)
-    return np.asarray(np.searchsorted(after, places, "left") + np.searchsorted(before, places, "right"))
+def _pieces(coordinates: NDArray[Any], sides: tuple[Sequence[Any], Sequence[Any]]) -> Codes:
+    """Return the piece that contains each coordinate: the number of cuts below it."""
+    after, before = (np.array(side, coordinates.dtype) for side in sides)
+    return np.asarray(np.searchsorted(after, coordinates, "left") + np.searchsorted(before, coordinates, "right"))
 
 
-def _scale(places: Sequence[Any], kind: str) -> float:
-    """Return the stretch that bounds lie in; of one bound its size, or a year, is the best that is known."""
-    finite = [place for place in places if abs(place) < math.inf]
+def _scale(coordinates: Sequence[Any], kind: str) -> float:
+    """Return the range of the bounds; of a single bound its absolute value, or one year for dates."""
+    finite = [coordinate for coordinate in coordinates if abs(coordinate) < math.inf]
     spread = min(float(max(finite, default=0) - min(finite, default=0)), sys.float_info.max)
     if spread > 0:
         return spread
     return (abs(finite[0]) if finite else 0) or 1.0 if kind == NUMBER else float(_YEAR)
 
 
-class Moved(Table):
-    """Records as pieces of each column: what a rule set is asked about when values are moved."""
+class MovedRecords(Table):
+    """A table of records that are given by the piece of each column, to apply a rule set to changed records."""
 
     def __init__(self, axes: Sequence[Axis], codes: Codes) -> None:
         super().__init__([axis.name for axis in axes], len(codes), None, named=True)
         self._axes, self._codes = axes, codes
 
     def column(self, name: Hashable) -> Column:
-        """Return one column, with the value that stands for each piece."""
-        at = self._position[name]
-        values = self._axes[at].values
-        return replace(values, values=values.values[self._codes[:, at]])
+        """Return one column, with one value of the piece of each record."""
+        a = self._position[name]
+        values = self._axes[a].values
+        return replace(values, values=values.values[self._codes[:, a]])

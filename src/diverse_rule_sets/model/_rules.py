@@ -1,6 +1,6 @@
-"""Rules and rule sets: frozen values in the units of the table.
+"""Rules and rule sets: immutable values in the units of the table.
 
-Neither the encoder nor the compiled kernels are needed to use a fitted rule set.
+A fitted rule set works without the encoder and without the compiled kernels.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
-from diverse_rule_sets.model._methods import Doors
-from diverse_rule_sets.model._text import page
+from diverse_rule_sets.model._methods import RuleSetMethods
+from diverse_rule_sets.model._text import rule_set_text
 
 
 @dataclass(frozen=True)
 class Rule:
-    """If all conditions hold, then the label.
+    """A rule: if all conditions hold for a record, its label is predicted.
 
-    Two rules are equal when their conditions and label are; the counts are evidence, not identity.
+    Two rules are equal if their conditions and labels are equal; the class counts are not compared.
 
     Parameters
     ----------
     conditions : tuple of Condition, at most one per column
-    label : what the rule predicts
+    label : the label that the rule predicts
     class_counts : pairs of (label, number of training records of that class that the rule covers)
 
     Examples
@@ -58,10 +58,11 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Read a rule as ``str`` prints it. It has no counts until it meets data, as in :meth:`RuleSet.with_rule`.
+        """Read a rule from text as ``str`` prints it.
 
-        Besides, ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are understood. Names of columns stand as
-        they are, or in backticks where they hold operators, quotes or the words AND and THEN.
+        The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
+        ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are accepted. Names of columns are written
+        unchanged, or in backticks if they contain operators, quotes or the words AND and THEN.
 
         Examples
         --------
@@ -76,21 +77,21 @@ class Rule:
 
     @property
     def n_covered(self) -> int:
-        """How many training records the rule covers."""
+        """The number of training records that the rule covers."""
         return sum(count for _, count in self.class_counts)
 
     @property
     def n_correct(self) -> int:
-        """How many training records under the rule have its label."""
+        """The number of training records that the rule covers and that have its label."""
         return sum(count for label, count in self.class_counts if label == self.label)
 
     @property
     def precision(self) -> float:
-        """Share of the covered training records that have the rule's label; NaN if it covers none."""
+        """The share of the covered training records that have the label of the rule; NaN if it covers none."""
         return self.n_correct / self.n_covered if self.n_covered else math.nan
 
     def covers(self, X: Any) -> Flags:
-        """Tell for each record of a table whether all conditions hold. Only the columns named are read."""
+        """Return whether the rule covers each record of a table. Only the columns of its conditions are read."""
         table = as_table(X)
         covered = np.ones(table.n_records, np.bool_)
         for condition in self.conditions:
@@ -105,27 +106,27 @@ Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
 
 @dataclass(frozen=True)
-class RuleSet(Doors):
-    """Rules, how a contradiction between them is settled, and what is said of a record that none covers.
+class RuleSet(RuleSetMethods):
+    """Rules, the decision if several rules cover a record, fallback rules and a default label.
 
-    Iterating gives the rules, in the order in which they were chosen; the backups are kept and counted apart.
+    Iteration and ``len`` include the rules, in the order in which they were chosen, but not the fallback rules.
 
     Parameters
     ----------
     rules : tuple of Rule
     classes : all labels, sorted
-    default : the label of a record that neither a rule nor a backup covers
-    class_totals : training records of each class
-    uncovered_counts : training records of each class that no rule covers
-    conflict : who speaks where several rules cover a record: one of the words in ``CONFLICTS``, or a function that is
-        given the covering rules and returns one of them
-    backups : tuple of Rule, asked in order where no rule covers a record; the first that covers it speaks. Their
-        class counts are those of the training records for which they speak
-    class_weights : how much a record of each class counts in precisions and probabilities; None: all the same
-    smoothing : a rule's shares are mixed with those of the whole table as if it covered so many records
-        more; None: as many as there are classes
-    kinds : pairs of (column, kind of its values in training, such as ``"number"`` or ``"text"``) for the columns that
-        are read; what is not said is told from the conditions
+    default : the default label, of records that no rule and no fallback rule covers
+    class_totals : number of training records of each class
+    uncovered_counts : number of training records of each class that no rule covers
+    conflict : which rule decides if several rules cover a record: one of the keys of ``CONFLICTS``, or a function that
+        takes the covering rules and returns one of them
+    fallbacks : tuple of Rule, the fallback rules. If no rule covers a record, the first fallback rule that covers it
+        decides. The class counts of fallback rules are those of the training records that they decide
+    class_weights : weight of a record of each class in precisions and probabilities; None: all weights are 1
+    smoothing : the class shares of a rule are computed as if it covered this many further records, with the class
+        shares of the whole table; None: as many as there are classes
+    kinds : pairs of (column, type of the column in training, such as ``"number"`` or ``"text"``) for the columns that
+        the rules read; other types are derived from the conditions
     """
 
     rules: tuple[Rule, ...]
@@ -134,7 +135,7 @@ class RuleSet(Doors):
     class_totals: tuple[int, ...]
     uncovered_counts: tuple[int, ...]
     conflict: Conflict = "precision"
-    backups: tuple[Rule, ...] = ()
+    fallbacks: tuple[Rule, ...] = ()
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
@@ -143,9 +144,9 @@ class RuleSet(Doors):
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
         object.__setattr__(self, "default", plain(self.default))
         if not callable(self.conflict) and self.conflict not in CONFLICTS:
-            words = ", ".join(repr(word) for word in CONFLICTS)
+            names = ", ".join(map(repr, CONFLICTS))
             raise ValueError(
-                f"conflict must be one of {words}, or a function of the covering rules, got {self.conflict!r}"
+                f"conflict must be one of {names}, or a function of the covering rules, got {self.conflict!r}"
             )
 
     def __len__(self) -> int:
@@ -163,72 +164,69 @@ class RuleSet(Doors):
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
-        """The rules, then the backups: positions and printed numbers count in this order."""
-        return self.rules + self.backups
+        """The rules, then the fallback rules: positions and printed numbers refer to this order."""
+        return self.rules + self.fallbacks
 
     @property
     def adds_counts(self) -> bool:
-        """Whether the class counts of all covering rules are added up, so that no single rule decides."""
+        """Whether the class counts of all covering rules are added up to decide the label."""
         return self.conflict == "counts"
 
     @property
     def columns(self) -> tuple[Hashable, ...]:
-        """The columns that some rule or backup reads, in the order of first use."""
+        """The columns that the rules and fallback rules read, in the order of first use."""
         return tuple(dict.fromkeys(c.column for rule in self.all_rules for c in rule.conditions))
 
     def kind(self, column: Hashable) -> str:
-        """Return the kind of a column's values: as in training, or else what the conditions tell, if they do."""
-        told = [c.kind for rule in self.all_rules for c in rule.conditions if c.column == column]
-        return dict(self.kinds).get(column) or next(filter(None, told), "")
+        """Return the type of a column: as in training, or else from the conditions on it; empty if unknown."""
+        kinds = [c.kind for rule in self.all_rules for c in rule.conditions if c.column == column]
+        return dict(self.kinds).get(column) or next(filter(None, kinds), "")
 
     def answer(self, X: Any) -> Answers:
-        """Return all answers for a table from one pass over it: see :class:`Answers`.
+        """Apply the rule set to a table and return all results from one pass over it: see :class:`Answers`.
 
-        The other methods that take a table answer one question each and make a pass of their own.
+        The other methods that take a table return one result each and need a pass each.
         """
         return answer(self, X)
 
-    def fires(self, X: Any) -> Flags:
-        """Tell which rules cover which records: an array (n_records, n_rules)."""
+    def covers(self, X: Any) -> Flags:
+        """Return which rules cover which records: a boolean array (n_records, n_rules)."""
         return find_covers(self.rules, as_table(X)).flags()
 
-    def speakers(self, X: Any) -> NDArray[np.int64]:
-        """Return who speaks for each record: a position in ``rules + backups``, or -1.
+    def deciding_rules(self, X: Any) -> NDArray[np.int64]:
+        """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.
 
-        -1 means the default; where class counts are added up also that no covering rule has the label that wins.
+        -1 means the default label, or, if class counts are added up, also that no covering rule has the label that
+        wins.
         """
         return self.answer(X).deciding
 
-    def answers(self, X: Any) -> NDArray[np.int64]:
-        """Return the position in ``classes`` of each record's label."""
-        return self.answer(X).labels
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return each record's label: that of the rule or backup that speaks, or the default."""
+        """Return the label of each record: that of the deciding rule or fallback rule, or the default label."""
         return self.answer(X).predictions()
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return each record's class probabilities: the smoothed class counts of the rule that speaks.
+        """Return the class probabilities of each record: the smoothed class counts of the deciding rule.
 
-        ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: n_k of the n training records under the
-        rule are of class k, m is ``smoothing``, p_k the share of class k in the training data, w_k the class
-        weight. A record left to the default takes the :attr:`default_counts`; where ``conflict`` is ``"counts"``, those
-        of all covering rules are added up first. Columns are ordered as ``classes``.
+        ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: the rule covers n training records, n_k of
+        them of class k; m is ``smoothing``, p_k the share of class k in the training data, w_k the class weight. For
+        records with the default label :attr:`default_counts` are used. If ``conflict`` is ``"counts"``, the class
+        counts of all covering rules are added up first. Columns are in the order of ``classes``.
         """
         return self.answer(X).probabilities
 
     def reasons(self, X: Any) -> list[str]:
-        """Say for each record in one sentence why it gets its label."""
+        """Return the reason for the label of each record, one sentence each."""
         return self.answer(X).reasons()
 
     @property
     def likeliest_default(self) -> Any:
-        """The class with the highest probability among records left to the default."""
-        return self.classes[int(np.argmax(self.speaker_probabilities[-1]))]
+        """The class with the highest probability among the records that get the default label."""
+        return self.classes[int(np.argmax(self.rule_probabilities[-1]))]
 
     @property
     def evidence(self) -> Evidence:
-        """The counts of the rules, by position in ``classes``."""
+        """The class counts of the rules as arrays, by position in ``classes``."""
         return Evidence(
             self.class_counts(self.rules),
             np.array([self.classes.index(rule.label) for rule in self.rules], np.int64),
@@ -239,31 +237,34 @@ class RuleSet(Doors):
 
     @property
     def decision(self) -> Decision:
-        """How the rules that cover a record come to one answer; what every exporter follows."""
+        """How the covering rules of a record determine its label; all exporters use it."""
         if callable(self.conflict):
             raise ValueError(
-                f"conflict is a function, {self.conflict!r}, which no other program can follow; expected one of "
+                f"conflict is a function, {self.conflict!r}, which cannot be exported; expected one of "
                 f"{', '.join(map(repr, CONFLICTS))}: dataclasses.replace(rule_set, conflict='smoothed')"
             )
         return decide(self.conflict, self.evidence)
 
     @property
-    def speaker_probabilities(self) -> NDArray[np.float64]:
-        """Class probabilities under each rule, then each backup, then the default: a row each."""
+    def rule_probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities of each rule, then of each fallback rule, then of the default label: a row each."""
         counts = [self.class_counts(self.all_rules), np.array([self.default_counts], np.float64)]
         return self.evidence.shares(np.vstack(counts))
 
     @property
     def default_counts(self) -> tuple[int, ...]:
-        """Training records of each class that are left to the default; if there are none, all that no rule covers."""
-        answered = self.class_counts(self.backups).sum(axis=0)
-        left = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - answered, 0))
-        return next((counts for counts in (left, self.uncovered_counts) if any(counts)), self.class_totals)
+        """Number of training records of each class that no rule and no fallback rule covers.
 
-    def said_by(self, speakers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the position in ``classes`` of what each speaker says; -1 is the default."""
+        If there are none, that of the records that no rule covers; if there are none either, that of all records.
+        """
+        decided = self.class_counts(self.fallbacks).sum(axis=0)
+        own = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - decided, 0))
+        return next((counts for counts in (own, self.uncovered_counts) if any(counts)), self.class_totals)
+
+    def labels_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the labels of the rules at some positions in ``all_rules``, -1 for the default label, as positions."""
         labels = [self.classes.index(rule.label) for rule in self.all_rules]
-        return np.array([*labels, self.classes.index(self.default)], np.int64)[speakers]
+        return np.array([*labels, self.classes.index(self.default)], np.int64)[positions]
 
     def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
         """Return the class counts of some rules, in the order of ``classes``: a row each."""
@@ -272,25 +273,25 @@ class RuleSet(Doors):
         return np.array(rows, np.float64).reshape(len(rules), len(self.classes))
 
     def __repr__(self) -> str:
-        spare = f", {len(self.backups)} backups" if self.backups else ""
-        return f"<RuleSet: {len(self.rules)} rules{spare}, {len(self.classes)} classes, default {self.default!r}>"
+        fallbacks = f", {len(self.fallbacks)} fallbacks" if self.fallbacks else ""
+        return f"<RuleSet: {len(self.rules)} rules{fallbacks}, {len(self.classes)} classes, default {self.default!r}>"
 
     def __str__(self) -> str:
-        """Return the rules as a page to read, then the backups, the default last."""
-        return page(self)
+        """Return the rules as text, then the fallback rules, the default label last."""
+        return rule_set_text(self)
 
     def _repr_html_(self) -> str:
-        """Return the rules as a table, for notebooks."""
+        """Return the rules as an HTML table for notebooks."""
         return _notebook.table(self)
 
 
 def with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
-    """Note the kinds of the columns that the rules read; one that holds nothing in this table keeps what it was."""
-    return note_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
+    """Return the rule set with the types of its columns in a table; a column that is empty there keeps its type."""
+    return set_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
 
 
-def note_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
-    """Return the rule set with the kinds of its columns in some table; a column that is empty there keeps its kind."""
+def set_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
+    """Return the rule set with the given column types; a column of type "empty" keeps its type."""
     before = dict(rule_set.kinds)
     known = {name: before.get(name, "") if kind == EMPTY else kind for name, kind in kinds.items()}
     return replace(rule_set, kinds=tuple((name, kind) for name, kind in known.items() if kind))

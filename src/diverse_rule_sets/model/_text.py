@@ -1,4 +1,4 @@
-"""Rules and their answers in words: what ``print`` and ``explain`` say."""
+"""Rule sets and the reasons for labels as text, for ``print`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -12,86 +12,105 @@ if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
 
 
-def page(rule_set: RuleSet) -> str:
-    """Return the rules as a page to read, then the backups, the default last."""
+def rule_set_text(rule_set: RuleSet) -> str:
+    """Return the rules as text, then the fallback rules, the default label last."""
     uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
     total = sum(rule_set.class_totals)
-    number = len(str(len(rule_set.all_rules)))
-    pages = [f"{j:>{number}}. {_page(rule, total, number + 2)}" for j, rule in enumerate(rule_set.rules, 1)]
+    width = len(str(len(rule_set.all_rules)))
+    parts = [f"{j:>{width}}. {_rule_text(rule, total, width + 2)}" for j, rule in enumerate(rule_set.rules, 1)]
     n_uncovered = sum(rule_set.uncovered_counts)
-    rest = f"no rule covers {n_uncovered:,} of {total:,} records{tally(uncovered)}"
-    rest = rest if n_uncovered else f"some rule covers each of the {total:,} records"
-    if rule_set.backups:
-        pages.append(f"Where no rule covers a record ({rest}), the first of these speaks:")
-        for j, rule in enumerate(rule_set.backups, len(rule_set.rules) + 1):
-            pages.append(f"{j:>{number}}. {_backup_page(rule, number + 2)}")
-        n_left = n_uncovered - sum(rule.n_covered for rule in rule_set.backups)
-        left = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
-        are_left = "record is left" if n_left == 1 else "records are left"
-        rest = f"{n_left:,} {are_left}{tally(left)}" if n_left else "no record is left"
-    pages.append(f"{'':{number}}  OTHERWISE {format_label(rule_set.default)} ({rest})")
+    coverage = f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
+    coverage = coverage if n_uncovered else f"some rule covers each of the {total:,} records"
+    if rule_set.fallbacks:
+        condition = f"if no rule covers a record ({coverage})"
+        parts.append(f"Fallback rules: {condition}, the first fallback rule that covers it decides:")
+        for j, rule in enumerate(rule_set.fallbacks, len(rule_set.rules) + 1):
+            parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}")
+        n_default = n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks)
+        default_counts = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
+        coverage = f"no rule and no fallback rule covers {n_default:,} of {total:,} records"
+        coverage += class_counts_text(default_counts)
+        coverage = coverage if n_default else f"some rule or fallback rule covers each of the {total:,} records"
+    parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
-        how = CONFLICTS.get(rule_set.conflict) if isinstance(rule_set.conflict, str) else None
-        pages.append(f"Where several rules cover a record, {how or 'a function of those rules decides'}.")
+        parts.append(conflict_text(rule_set))
     weights = weight_words(rule_set)
-    return "\n".join([*pages, weights] if weights else pages)
+    return "\n".join([*parts, weights] if weights else parts)
+
+
+def conflict_text(rule_set: RuleSet) -> str:
+    """Return the sentence that states which rule decides if several rules cover a record."""
+    known = CONFLICTS.get(rule_set.conflict) if isinstance(rule_set.conflict, str) else None
+    return f"If several rules cover a record, {known or 'a user-defined function of these rules decides'}."
 
 
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
-    """Return rules, backups and the default as the columns of a table."""
-    everyone = rule_set.all_rules
-    n_left = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.backups)
-    counts = [*rule_set.class_counts(everyone).astype(int).tolist(), list(rule_set.default_counts)]
-    if n_left <= 0:
+    """Return the rules, the fallback rules and the default label as the columns of a table, a row each."""
+    all_rules = rule_set.all_rules
+    n_default = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks)
+    counts = [*rule_set.class_counts(all_rules).astype(int).tolist(), list(rule_set.default_counts)]
+    if n_default <= 0:
         counts[-1] = [0] * len(rule_set.classes)
     sizes = [sum(row) for row in counts]
-    labels = [*(rule.label for rule in everyone), rule_set.default]
-    own = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
+    labels = [*(rule.label for rule in all_rules), rule_set.default]
+    correct = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
     total = max(sum(rule_set.class_totals), 1)
-    parts = ["rule"] * len(rule_set.rules) + ["backup"] * len(rule_set.backups)
+    parts = ["rule"] * len(rule_set.rules) + ["fallback"] * len(rule_set.fallbacks)
     columns: dict[str, list[Any]] = {
-        "rule": [*range(1, len(everyone) + 1), None],
+        "rule": [*range(1, len(all_rules) + 1), None],
         "part": [*parts, "default"],
-        "if": [*(format_body(rule.conditions) for rule in everyone), "nothing else covers it"],
+        "if": [*(format_body(rule.conditions) for rule in all_rules), "nothing else covers it"],
         "then": labels,
-        "conditions": [*(len(rule.conditions) for rule in everyone), 0],
+        "conditions": [*(len(rule.conditions) for rule in all_rules), 0],
         "covers": sizes,
         "coverage": [size / total for size in sizes],
-        "precision": [n / size if size else None for n, size in zip(own, sizes, strict=True)],
+        "precision": [n / size if size else None for n, size in zip(correct, sizes, strict=True)],
     }
     for k, label in enumerate(rule_set.classes):
         columns[f"n {format_label(label)}"] = [row[k] for row in counts]
     return columns
 
 
-def speaker_sentences(rule_set: RuleSet) -> list[str]:
-    """Say what each rule, each backup and the default say of a record."""
-    numbered = [str(rule) for rule in rule_set.rules]
-    numbered += [f"no rule covers it; the first backup that does: {rule}" for rule in rule_set.backups]
-    nobody = "no rule and no backup covers it" if rule_set.backups else "no rule covers it"
-    return [*numbered, f"{nobody}: {format_label(rule_set.default)}"]
+def no_rule_text(rule_set: RuleSet) -> str:
+    """Return the text that states that a record gets the default label because no rule covers it."""
+    return f"no rule{' and no fallback rule' if rule_set.fallbacks else ''} covers this record"
 
 
-def sentence_of_group(rule_set: RuleSet, group: Sequence[int], answer: int) -> str:
-    """Say what the class counts of some rules come to; nothing for no rules."""
+def reasons_by_rule(rule_set: RuleSet) -> list[str]:
+    """Return the reason for the label of a record that each rule, each fallback rule or the default label decides."""
+    reasons = [str(rule) for rule in rule_set.rules]
+    start = "no rule covers this record; the first fallback rule that does"
+    reasons += [f"{start}: {rule}" for rule in rule_set.fallbacks]
+    return [*reasons, f"{no_rule_text(rule_set)}: default label {format_label(rule_set.default)}"]
+
+
+def reason_of_counts(rule_set: RuleSet, group: Sequence[int], label: int) -> str:
+    """Return the reason for a label that the class counts of some rules give; empty without rules.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    group : positions of the covering rules
+    label : position of the label in ``rule_set.classes``
+    """
     if not group:
         return ""
+    result = f", so the label is {format_label(rule_set.classes[label])}"
     if len(group) == 1:
         rule = rule_set.rules[group[0]]
-        sentence = f"{rule}{tally(rule.class_counts)}"
-        hence = "" if rule.label == rule_set.classes[answer] else f", hence {format_label(rule_set.classes[answer])}"
-        return sentence + hence
-    added = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0).astype(int)
-    names = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
-    told = tally(tuple(zip(rule_set.classes, added.tolist(), strict=True)))
-    return f"rules {names} together{told}, hence {format_label(rule_set.classes[answer])}"
+        ending = "" if rule.label == rule_set.classes[label] else result
+        return f"{rule}{class_counts_text(rule.class_counts)}{ending}"
+    sums = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0).astype(int)
+    numbers = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
+    counts = class_counts_text(tuple(zip(rule_set.classes, sums.tolist(), strict=True)))
+    return f"rules {numbers} together{counts}{result}"
 
 
-_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001}  # above 0 that these formats can show
+_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001}  # the smallest number above 0 in each format
 
 
 def digits(share: float, form: str = ".2f") -> str:
-    """Return a share in a few digits; what is not all, or not nothing, does not read as if it were.
+    """Return a share rounded to a few digits; a share other than 0 and 1 is never rounded to 0 or 1.
 
     Examples
     --------
@@ -104,44 +123,46 @@ def digits(share: float, form: str = ".2f") -> str:
     return "<" + format(_SMALLEST[form], form) if share > 0 and text == format(0, form) else text
 
 
-def _page(rule: Rule, total: int, indent: int) -> str:
-    """Return one rule with its figures, wrapped."""
+def _rule_text(rule: Rule, total: int, indent: int) -> str:
+    """Return one rule with its figures as text, wrapped."""
     margin = " " * indent
     one_line = f"IF {format_body(rule.conditions)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     figures = f"precision {digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
     figures = figures if rule.n_covered else f"covers none of {total:,} records"
-    return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{tally(rule.class_counts)})"
+    return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{class_counts_text(rule.class_counts)})"
 
 
 def weight_words(rule_set: RuleSet) -> str:
-    """Say how classes are weighted; nothing where they count about alike."""
+    """Return a sentence about the class weights; empty if they are about equal."""
     weights = rule_set.class_weights
     if weights is None or max(weights) <= 1.1 * min(weights):
         return ""
-    if _all_the_same(weights, rule_set.class_totals):
-        return "Every class counts the same, whatever its size: a label is the class that is unusually common there."
-    words = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(rule_set.classes, weights, strict=True))
-    return f"A record counts by its class: {', '.join(words)}."
+    if _is_balanced(weights, rule_set.class_totals):
+        return (
+            "All classes have the same total weight: the label of a rule is the class that is unusually frequent in it."
+        )
+    texts = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(rule_set.classes, weights, strict=True))
+    return f"Weight of a record by class: {', '.join(texts)}."
 
 
 def chance_words(rule_set: RuleSet) -> str:
-    """Say of which records probabilities are, where classes are weighted; nothing where they count about alike."""
+    """Return a sentence about how class weights change the probabilities; empty if the weights are about equal."""
     if rule_set.class_weights is None or not weight_words(rule_set):
         return ""
-    if _all_the_same(rule_set.class_weights, rule_set.class_totals):
-        return "As if all classes were equally common: in the data a rare class is less likely than this."
-    return "With every record counted by the weight of its class: in the data the classes are not as likely as this."
+    if _is_balanced(rule_set.class_weights, rule_set.class_totals):
+        return "The probabilities treat all classes as equally frequent: in the data, a rare class is less likely."
+    return "The probabilities count every record by the weight of its class: in the data, the class shares differ."
 
 
-def _all_the_same(weights: Sequence[float], totals: Sequence[int]) -> bool:
-    """Tell whether every class has the same weight in all."""
+def _is_balanced(weights: Sequence[float], totals: Sequence[int]) -> bool:
+    """Return whether all classes have the same total weight."""
     mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
     return max(mass) < 1.001 * min(mass)
 
 
 def percent(share: float) -> str:
-    """Return a share as a person would write it; never 0% or 100% of something that is not.
+    """Return a share as a percentage; a share other than 0 and 1 is never rounded to 0% or 100%.
 
     Examples
     --------
@@ -155,16 +176,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%".replace(".0%", "%")
 
 
-def _backup_page(rule: Rule, indent: int) -> str:
-    """Return one backup with its figures, on one line if it fits."""
-    body, answer = f"IF {format_body(rule.conditions)}", format_label(rule.label)
-    figures = f"({digits(rule.precision)} of {rule.n_covered:,}{tally(rule.class_counts)})" if rule.n_covered else "(0)"
-    gap = " " if len(body) + len(answer) + len(figures) < 100 else "\n" + " " * indent
-    return f"{body}{gap}THEN {answer} {figures}"
+def _fallback_text(rule: Rule, indent: int) -> str:
+    """Return one fallback rule with its figures as text, on one line if it fits."""
+    body, label = f"IF {format_body(rule.conditions)}", format_label(rule.label)
+    figures = f"({digits(rule.precision)} of {rule.n_covered:,}{class_counts_text(rule.class_counts)})"
+    figures = figures if rule.n_covered else "(decides no records)"
+    separator = " " if len(body) + len(label) + len(figures) < 100 else "\n" + " " * indent
+    return f"{body}{separator}THEN {label} {figures}"
 
 
-def tally(class_counts: Sequence[tuple[Any, int]]) -> str:
-    """Return `: 38 virginica, 1 versicolor`, the largest class first; nothing for no records."""
+def class_counts_text(class_counts: Sequence[tuple[Any, int]]) -> str:
+    """Return class counts as text such as `: 38 virginica, 1 versicolor`, the largest first; empty without records."""
     present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    words = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
-    return ": " + ", ".join(words) if present else ""
+    texts = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
+    return ": " + ", ".join(texts) if present else ""

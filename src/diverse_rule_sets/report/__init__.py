@@ -1,10 +1,10 @@
-"""Rules to look at: pictures and a page of its own. Needs the extra `report`."""
+"""Plots of rule sets, and a report page in HTML. Needs the extra `report`."""
 
-from diverse_rule_sets.report._coverage import CoverageDisplay
-from diverse_rule_sets.report._fit_path import FitPathDisplay, TradeOffDisplay
-from diverse_rule_sets.report._html import html, write_html
-from diverse_rule_sets.report._overlap import Combination, OverlapDisplay
-from diverse_rule_sets.report._rectangle import Box, RuleDisplay
+from diverse_rule_sets.report._coverage_display import CoverageDisplay
+from diverse_rule_sets.report._overlap_display import Combination, OverlapDisplay
+from diverse_rule_sets.report._page import html, write_html
+from diverse_rule_sets.report._path_displays import FitPathDisplay, TradeOffDisplay
+from diverse_rule_sets.report._rule_display import Box, RuleDisplay
 
 __all__ = [
     "Box",

@@ -1,4 +1,4 @@
-"""What makes a display: made from a classifier or a rule set, it keeps what it shows and where it was drawn."""
+"""Base classes of the displays: plots that keep the data they draw and the axes they are drawn into."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from diverse_rule_sets.report._summary import Summary, summarise
 
 
 class Display(ABC):
-    """A picture, as scikit-learn's displays are: what it shows is kept, and ``plot`` draws it."""
+    """Base class of all plots, as the displays of scikit-learn: it stores the data, and ``plot`` draws them."""
 
     ax_: Any
     axes_: Any
@@ -20,36 +20,36 @@ class Display(ABC):
 
     @abstractmethod
     def plot(self, ax: Any = None) -> Self:
-        """Draw the picture."""
+        """Draw the plot."""
 
-    def _drawn(self, axes: Sequence[Any]) -> Self:
-        """Note where the picture was drawn."""
-        self.axes_ = np.array([*axes, None], object)[:-1]  # numpy would look into axes, were they alone
+    def _set_axes(self, axes: Sequence[Any]) -> Self:
+        """Store the axes and the figure of the plot."""
+        self.axes_ = np.array([*axes, None], object)[:-1]  # numpy would convert the axes without the None
         self.ax_, self.figure_ = axes[0], axes[0].get_figure()
         return self
 
 
 class RuleSetDisplay(Display):
-    """A picture of a rule set on a table."""
+    """Base class of the plots that need a rule set and a table only."""
 
     @classmethod
     @abstractmethod
-    def _of(cls, summary: Summary) -> Self:
-        """Take what the picture shows from a summary."""
+    def _from_summary(cls, summary: Summary) -> Self:
+        """Create the display from a summary."""
 
     @classmethod
     def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw the rules of a fitted classifier on records.
+        """Draw the rules of a fitted classifier and what they do on a table.
 
         Parameters
         ----------
         clf : a fitted classifier of this package
-        X, y : the records, and their labels
-        ax : axes to draw into, as for ``plot``; a new figure by default
+        X, y : the records and their labels
+        ax : axes to draw into, see ``plot``; by default those of a new figure
         """
-        return cls._of(summarise(clf, X, y)).plot(ax)
+        return cls._from_summary(summarise(clf, X, y)).plot(ax)
 
     @classmethod
     def from_rule_set(cls, rule_set: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw a rule set on records; see :meth:`from_estimator`."""
-        return cls._of(summarise(rule_set, X, y)).plot(ax)
+        """Draw the rules of a rule set; parameters as in :meth:`from_estimator`."""
+        return cls._from_summary(summarise(rule_set, X, y)).plot(ax)

@@ -1,4 +1,4 @@
-"""The facts about a rule set on a table: plain numbers and words, from which pages and pictures are made."""
+"""What a rule set does on a table with known labels: the numbers for the report page, the plots and the evaluation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What a rule set does on a table.
+    """What a rule set does on a table with known labels.
 
     Parameters
     ----------
     rule_set : the rules
     table : the records
-    codes : position of each record's label among the classes
+    codes : position of the true label of each record among the classes
     """
 
     rule_set: RuleSet
@@ -37,22 +37,22 @@ class Summary:
 
     @cached_property
     def _answers(self) -> Answers:
-        """What the rule set answers for the records, from one pass over the table."""
+        """The covering rules, deciding rules and labels of all records, computed in one pass over the table."""
         return self.rule_set.answer(self.table)
 
     @cached_property
-    def fired(self) -> Flags:
-        """Which rules cover which records, shape (n_records, n_rules)."""
+    def covering(self) -> Flags:
+        """Flags: whether each rule covers each record, shape (n_records, n_rules)."""
         return self._answers.covers.flags()
 
     @property
-    def spoke(self) -> Integers:
-        """The rule that decides each record: a position in rules and backups, -1 for none."""
+    def deciding(self) -> Integers:
+        """The rule that decides the label of each record: a position among rules and fallback rules, or -1 for none."""
         return self._answers.deciding
 
     @property
-    def answers(self) -> Integers:
-        """Position of each record's label among the classes."""
+    def predicted(self) -> Integers:
+        """Position of the predicted label of each record among the classes."""
         return self._answers.labels
 
     @property
@@ -62,73 +62,74 @@ class Summary:
 
     @property
     def depth(self) -> Integers:
-        """How many rules cover each record."""
+        """Number of rules that cover each record."""
         return self._answers.depth
 
     @property
     def classes(self) -> list[str]:
-        """The labels in words."""
+        """The labels as text."""
         return [format_label(label) for label in self.rule_set.classes]
 
     @cached_property
     def class_counts(self) -> Integers:
-        """Records of each class under each rule, shape (n_rules, n_classes)."""
-        return np.array([self.counted(self.fired[:, j]) for j in range(len(self.rule_set))], np.int64).reshape(
-            len(self.rule_set), len(self.rule_set.classes)
-        )
+        """Number of records of each class that each rule covers, shape (n_rules, n_classes)."""
+        counts = [self.count_by_class(self.covering[:, j]) for j in range(len(self.rule_set))]
+        return np.array(counts, np.int64).reshape(len(self.rule_set), len(self.rule_set.classes))
 
     @cached_property
     def shared(self) -> Integers:
-        """How many records each two rules share; on the diagonal how many a rule covers."""
+        """Number of records that two rules share, shape (n_rules, n_rules); diagonal: records that a rule covers."""
         return np.asarray(self.shared_by_class.sum(axis=0))
 
     @cached_property
     def shared_by_class(self) -> Integers:
-        """How many records of each class each two rules share, shape (n_classes, n_rules, n_rules)."""
-        number: Any = (
-            np.float32 if self.table.n_records < 1 << 24 else np.float64
-        )  # whole numbers up to there are exact
-        parts = (self.fired[self.codes == k].astype(number) for k in range(len(self.rule_set.classes)))
+        """Number of records of each class that each two rules share, shape (n_classes, n_rules, n_rules)."""
+        # float32 holds integers below 2**24 exactly.
+        dtype: Any = np.float32 if self.table.n_records < 1 << 24 else np.float64
+        parts = (self.covering[self.codes == k].astype(dtype) for k in range(len(self.rule_set.classes)))
         return np.array([part.T @ part for part in parts]).astype(np.int64)
 
-    def counted(self, records: Flags) -> Integers:
-        """Count some records by class."""
+    def count_by_class(self, records: Flags) -> Integers:
+        """Count the selected records by class."""
         return np.bincount(self.codes[records], minlength=len(self.rule_set.classes)).astype(np.int64)
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it as a plain dict that JSON can hold."""
+        """Return all figures as a dict of values that JSON can represent."""
         n_classes = len(self.rule_set.classes)
-        flat = np.bincount(self.codes * n_classes + self.answers, minlength=n_classes**2)
+        flat = np.bincount(self.codes * n_classes + self.predicted, minlength=n_classes**2)
         confusion = flat.reshape(n_classes, n_classes)
         totals = confusion.sum(axis=1)
         recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
-        nobody, unsure = self.depth == 0, (self.depth > 0) & (self.spoke == -1)
+        uncovered, together = self.depth == 0, (self.depth > 0) & (self.deciding == -1)
         return {
             "n_records": self.table.n_records,
             "classes": self.classes,
             "class_totals": totals.tolist(),
-            "accuracy": float((self.answers == self.codes).mean()),
+            "accuracy": float((self.predicted == self.codes).mean()),
             "balanced_accuracy": float(recalls.mean()),
             "confusion": confusion.tolist(),
-            "rules": [self._of_rule(j, rule) for j, rule in enumerate(self.rule_set.all_rules)],
-            "default": {"label": format_label(self.rule_set.default), **self._said(nobody & (self.spoke == -1))},
-            "together": self._said(unsure),  # rules cover these, but none of them has the label that wins
+            "rules": [self._rule_facts(j, rule) for j, rule in enumerate(self.rule_set.all_rules)],
+            "default": {
+                "label": format_label(self.rule_set.default),
+                **self._decision_counts(uncovered & (self.deciding == -1)),
+            },
+            "together": self._decision_counts(together),  # no covering rule has the label that wins
             "n_covered": int((self.depth > 0).sum()),
             "n_overlap": int((self.depth > 1).sum()),
-            "uncovered_counts": self.counted(nobody).tolist(),
+            "uncovered_counts": self.count_by_class(uncovered).tolist(),
             "overlaps": self._overlaps(),
         }
 
-    def _of_rule(self, j: int, rule: Rule) -> dict[str, Any]:
-        """Return the facts about one rule or backup."""
+    def _rule_facts(self, j: int, rule: Rule) -> dict[str, Any]:
+        """Return the figures of one rule or fallback rule."""
         is_rule = j < len(self.rule_set)
-        covered = self.fired[:, j] if is_rule else self.spoke == j
-        counts = self.counted(covered)
+        covered = self.covering[:, j] if is_rule else self.deciding == j
+        counts = self.count_by_class(covered)
         own = self.rule_set.classes.index(rule.label)
         total = int((self.codes == own).sum())
         return {
             "number": j + 1,
-            "backup": not is_rule,
+            "fallback": not is_rule,
             "conditions": [str(condition) for condition in rule.conditions],
             "label": format_label(rule.label),
             "label_position": own,
@@ -138,16 +139,19 @@ class Summary:
             "recall": _ratio(int(counts[own]), total),
             "n_alone": int((covered & (self.depth == 1)).sum()) if is_rule else int(counts.sum()),
             "training": {"n_covered": rule.n_covered, "precision": _ratio(rule.n_correct, rule.n_covered)},
-            **self._said(self.spoke == j),
+            **self._decision_counts(self.deciding == j),
         }
 
-    def _said(self, spoken: Flags) -> dict[str, Any]:
-        """Return for how many of some records the answer is right."""
-        right = int((self.answers[spoken] == self.codes[spoken]).sum())
-        return {"n_speaks": int(spoken.sum()), "n_right": right, "spoken_counts": self.counted(spoken).tolist()}
+    def _decision_counts(self, records: Flags) -> dict[str, Any]:
+        """Return the number of the selected records, how many have the right predicted label, and the class counts."""
+        return {
+            "n_decided": int(records.sum()),
+            "n_right": int((self.predicted[records] == self.codes[records]).sum()),
+            "decided_counts": self.count_by_class(records).tolist(),
+        }
 
     def _overlaps(self) -> list[dict[str, Any]]:
-        """Return the pairs of rules that share records, those that share most first."""
+        """Return the pairs of rules that share records, sorted by the number of shared records, largest first."""
         first, second = np.nonzero(np.triu(self.shared, 1))
         order = np.argsort(-self.shared[first, second], kind="stable")
         rules = self.rule_set.rules
@@ -163,25 +167,25 @@ class Summary:
 
 
 def summarise(rule_set: Any, X: Any, y: Any) -> Summary:
-    """Check what the user gave, and return what the rules do on it.
+    """Validate the input and return the summary of a rule set on a table.
 
     Parameters
     ----------
     rule_set : a RuleSet, or a fitted classifier
-    X, y : records, and their labels among the classes of the rules
+    X, y : records and their labels; each label must be a class of the rule set
     """
-    rules, table = taken(rule_set, X)
-    # Kept once decoded: the report page reads columns for the rules and for the records that it shows.
-    return Summary(rules, table.cached(), as_labels(y, rules.classes, table.n_records))
+    rules, table = rules_and_table(rule_set, X)
+    # With a cache: the report page reads columns twice, for the rules and for the example records.
+    return Summary(rules, table.with_cache(), as_labels(y, rules.classes, table.n_records))
 
 
-def taken(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
-    """Return the rules of a RuleSet or a fitted classifier, and the table as the rules read it."""
+def rules_and_table(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
+    """Return the rule set of a classifier, or the rule set itself, and X as the table that its rules can read."""
     if isinstance(rule_set, RuleSet):
         return rule_set, as_table(X)
     if not isinstance(getattr(rule_set, "rule_set_", None), RuleSet):
         if hasattr(rule_set, "fit") and hasattr(rule_set, "_table"):  # a classifier of this package
-            raise NotFittedError(f"this {type(rule_set).__name__} is not fitted yet; call fit(X, y) before")
+            raise NotFittedError(f"this {type(rule_set).__name__} is not fitted yet; call fit(X, y) first")
         raise TypeError(f"expected a RuleSet or a fitted classifier of this package, got {type(rule_set).__name__}")
     return rule_set.rule_set_, rule_set._table(X)
 

@@ -1,8 +1,8 @@
-"""Draws that hold an item of every required column, and none that the label may not have.
+"""Drawing bodies that have an item of every required column, and no item that is banned for the label.
 
-The law is that of :mod:`diverse_rule_sets.learn.samplers` over the items that are left. Where columns are required, a
-proposed body also takes, of each of them that it lacks, one item of the record that it was proposed from, each of them
-as likely, before it is accepted or rejected.
+The distribution is that of :mod:`diverse_rule_sets.learn.samplers` over the items that are not banned. If columns are
+required, a proposed body may lack some of them. Before it is accepted or rejected, it then gets one item of each such
+column, drawn uniformly from the items of the record that the body was proposed from.
 """
 
 from __future__ import annotations
@@ -11,69 +11,69 @@ import numpy as np
 
 from diverse_rule_sets._bits.bitset import Flags, Lists
 from diverse_rule_sets.data._backend import Backend, Cover
-from diverse_rule_sets.learn._constraints import Steering
+from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn.samplers._rejection import RejectionSampler
 
 
-class _Requiring(RejectionSampler):
-    """Draws bodies that hold an item of every required column.
+class _RequiredColumnsSampler(RejectionSampler):
+    """Draws bodies that have an item of every required column.
 
     Parameters
     ----------
     backend, measure, length_odds, banned : as for :class:`RejectionSampler`
-    steering : its columns that are required
+    constraints : has the required columns
     """
 
     def __init__(
-        self, backend: Backend, measure: str, length_odds: float, banned: Flags | None, steering: Steering
+        self, backend: Backend, measure: str, length_odds: float, banned: Flags | None, constraints: Constraints
     ) -> None:
         super().__init__(backend, measure, length_odds, banned)
-        self._steering = steering
+        self._constraints = constraints
 
-    def _subsets(self, items: Lists, rng: np.random.Generator) -> tuple[Lists, Flags]:
-        taken = super()._taken(items, rng)
+    def _draw_bodies(self, items: Lists, rng: np.random.Generator) -> tuple[Lists, Flags]:
+        selected = self._draw_items(items, rng)
         owners = np.repeat(np.arange(items.size), items.lengths)
-        there = np.ones(items.size, np.bool_)
-        for column in self._steering.required:
-            own = np.flatnonzero(self._steering.columns[items.members] == column)
+        possible = np.ones(items.size, np.bool_)
+        for column in self._constraints.required:
+            own = np.flatnonzero(self._constraints.columns[items.members] == column)
             lacks = np.ones(items.size, np.bool_)
-            lacks[owners[own[taken[own]]]] = False
-            # In a random order, the last item of a record is any of them with the same chance.
-            offered = rng.permutation(own)
+            lacks[owners[own[selected[own]]]] = False
+            # In a random order, the last item of each record is uniformly distributed among its items.
+            shuffled = rng.permutation(own)
             pick = np.full(items.size, -1, np.int64)
-            pick[owners[offered]] = offered
-            taken[pick[lacks & (pick >= 0)]] = True
-            there &= ~lacks | (pick >= 0)
-        return items.keep_members(taken), there
+            pick[owners[shuffled]] = shuffled
+            selected[pick[lacks & (pick >= 0)]] = True
+            possible &= ~lacks | (pick >= 0)
+        return items.keep_members(selected), possible
 
-    def _settle(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
-        """Draw no more: of records from which next to nothing is accepted, none is worth the listing."""
+    def _enumerate(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
+        """Return no bodies: with required columns there is no enumeration."""
         return Lists.of([])
 
 
-class SteeredSampler(RejectionSampler):
-    """Draw bodies as a person asked for them.
+class ConstrainedSampler(RejectionSampler):
+    """Draws bodies within the constraints on rules.
 
     Parameters
     ----------
     backend, measure, length_odds : as for :class:`RejectionSampler`
-    steering : what bodies must and may hold
+    constraints : the constraints, on required columns and banned items
     """
 
-    def __init__(self, backend: Backend, measure: str, length_odds: float, steering: Steering) -> None:
+    def __init__(self, backend: Backend, measure: str, length_odds: float, constraints: Constraints) -> None:
         super().__init__(backend, measure, length_odds)
-        self._steering = steering
+        self._constraints = constraints
         self._by_label: dict[int, RejectionSampler] = {}
 
     def draw(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
-        """Draw n bodies for a label; fewer where the law has no mass, or next to none that can be found."""
+        """Draw n bodies for a label; fewer if no body has a positive probability or nearly all are rejected."""
         if label not in self._by_label:
-            self._by_label[label] = self._sampler_of(label)
+            self._by_label[label] = self._make_sampler(label)
         return self._by_label[label].draw(label, n, covered, rng)
 
-    def _sampler_of(self, label: int) -> RejectionSampler:
-        """Return who draws for a label."""
-        banned = None if self._steering.banned is None else self._steering.banned[label]
-        if self._steering.required:
-            return _Requiring(self._backend, self._measure, self._alpha, banned, self._steering)
+    def _make_sampler(self, label: int) -> RejectionSampler:
+        """Return the sampler for a label."""
+        banned = None if self._constraints.banned is None else self._constraints.banned[label]
+        if self._constraints.required:
+            return _RequiredColumnsSampler(self._backend, self._measure, self._alpha, banned, self._constraints)
         return RejectionSampler(self._backend, self._measure, self._alpha, banned)

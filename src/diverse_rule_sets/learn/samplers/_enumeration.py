@@ -1,9 +1,9 @@
-"""The sampler that lists all pairs or triples of distinct records: the paper's way, made exact.
+"""The sampler that lists all pairs or triples of distinct records: a corrected version of the paper's Algorithm 1.
 
-The paper's Algorithm 1 takes a non-empty part of the items of x+ that are in neither x- nor xu. That never
-gives a body that escapes x- by one item and xu by another, though Eq. 7 counts it. Here a triple weighs as much
-as all bodies in x+ that are in neither of the others: ``a**|x+| - a**|x+ & x-| - a**|x+ & xu| + a**|x+ & x- &
-xu|`` with a = 1 + alpha.
+Algorithm 1 of the paper draws a non-empty subset of the items of x+ that are in neither x- nor xu. It never returns a
+body that excludes x- by one item and xu by another, although Eq. 7 counts such bodies. Here the weight of a triple is
+the total weight of all bodies that are contained in x+ and in neither of the others:
+``a**|x+| - a**|x+ & x-| - a**|x+ & xu| + a**|x+ & x- & xu|`` with a = 1 + alpha.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from diverse_rule_sets.learn.samplers._parts import Part, Parts, nonempty_subset
 
 Floats = NDArray[np.float64]
 
-# The most pairs or triples that are listed.
+# Largest number of pairs or triples to list.
 MAX_TUPLES = 4_000_000
-# The most distinct records, times items, that are laid out.
+# Largest number of distinct records times items to store.
 _MAX_CELLS = 20_000_000
 _ADVICE = 'method="enumeration" is for small tables; use method="rejection"'
 
 
 class TooManyTuplesError(ValueError):
-    """There are more pairs or triples of distinct records than can be listed."""
+    """Raised if there are too many pairs or triples of distinct records to list."""
 
 
 class EnumerationSampler:
-    """Draw bodies by enumeration; parameters as for ``RejectionSampler``."""
+    """Draws bodies by enumeration; parameters as for ``RejectionSampler``."""
 
     def __init__(
         self, backend: Backend, measure: str = "pairs", length_odds: float = 1.0, banned: Flags | None = None
@@ -40,7 +40,7 @@ class EnumerationSampler:
         self._banned = banned
 
     def draw(self, label: int, n: int, covered: Cover, rng: np.random.Generator) -> Lists:
-        """Draw n bodies for a label; none where the law has no mass."""
+        """Draw n bodies for a label; none if no body has a positive probability."""
         parts = Parts.of(self._backend, label, covered, self._measure)
         if not parts.positives.size:
             return Lists.of([])
@@ -58,14 +58,14 @@ class EnumerationSampler:
         cumulative = np.cumsum(weights)
         if not cumulative[-1] > 0:
             return Lists.of([])
-        drawn = np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right")
-        tuples = zip(*np.unravel_index(drawn, weights.shape), strict=True)
+        numbers = np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right")
+        tuples = zip(*np.unravel_index(numbers, weights.shape), strict=True)
         return Lists.of(
-            self._body(positives[p], [g[o] for g, o in zip(rows, other, strict=True)], rng) for p, *other in tuples
+            self._draw_body(positives[p], [g[o] for g, o in zip(rows, other, strict=True)], rng) for p, *other in tuples
         )
 
     def _distinct(self, part: Part) -> tuple[Flags, Integers]:
-        """Return the distinct records as rows of truth values over the items, and how often each occurs."""
+        """Return the distinct records as rows of flags over the items, and how often each occurs."""
         try:
             items, counts = self._backend.distinct(part.cover, _MAX_CELLS // max(self._backend.n_items, 1))
         except TooManyRecordsError as error:
@@ -75,54 +75,54 @@ class EnumerationSampler:
         return items, counts
 
     def _weights(self, positives: Flags, groups: list[Flags]) -> Floats:
-        """Total ``alpha ** len(r)`` over the bodies r of each tuple, up to one common factor.
+        """Return the sum of ``alpha ** len(r)`` over the bodies r of each tuple, up to a common factor.
 
-        Written as products that cannot be negative, so that a tuple without bodies weighs exactly nothing.
+        The terms are products of numbers that are never negative, so that a tuple without bodies has weight exactly 0.
         """
         x = positives.astype(np.float64)
         sizes = x.sum(axis=1)
         log = np.log1p(self._alpha)
 
-        def some(n_items: Floats) -> Floats:
-            """Return the share of the subsets of so many items that are not empty."""
+        def nonempty_share(n_items: Floats) -> Floats:
+            """Return the share of the non-empty subsets in the weight of all subsets of so many items."""
             return -np.expm1(-log * n_items)
 
         all_subsets = np.exp((sizes - sizes.max()) * log)
         if not groups:
-            return all_subsets * some(sizes)
+            return all_subsets * nonempty_share(sizes)
         in_first = x @ groups[0].T.astype(np.float64)
         if len(groups) == 1:
-            return all_subsets[:, None] * some(sizes[:, None] - in_first)
+            return all_subsets[:, None] * nonempty_share(sizes[:, None] - in_first)
         in_second = (x @ groups[1].T.astype(np.float64))[:, None, :]
         in_both = np.stack([(groups[0] & one) @ groups[1].T.astype(np.float64) for one in positives])
         in_first = in_first[:, :, None]
-        one_item = some(sizes[:, None, None] - in_first - in_second + in_both)
-        two_items = (1.0 - one_item) * some(in_first - in_both) * some(in_second - in_both)
+        one_item = nonempty_share(sizes[:, None, None] - in_first - in_second + in_both)
+        two_items = (1.0 - one_item) * nonempty_share(in_first - in_both) * nonempty_share(in_second - in_both)
         return all_subsets[:, None, None] * (one_item + two_items)
 
-    def _body(self, positive: Flags, others: list[Flags], rng: np.random.Generator) -> list[int]:
-        """Draw a body in the positive record and in none of the others, with chances alpha ** len."""
-        # Items by the others that lack them: a body must hold, for every other, an item that it lacks.
+    def _draw_body(self, positive: Flags, others: list[Flags], rng: np.random.Generator) -> list[int]:
+        """Draw a body in the positive record and in none of the others, with weight alpha ** len."""
+        # Group the items by the others that lack them: for every other, a body must have an item that it lacks.
         if not others:
-            return self._union(rng, must=[positive], may=np.zeros_like(positive))
+            return self._draw_union(rng, must=[positive], may=np.zeros_like(positive))
         if len(others) == 1:
-            return self._union(rng, must=[positive & ~others[0]], may=positive & others[0])
+            return self._draw_union(rng, must=[positive & ~others[0]], may=positive & others[0])
         in_first, in_second = others
         neither = positive & ~in_first & ~in_second
         only_second, only_first = positive & ~in_first & in_second, positive & in_first & ~in_second
         both = positive & in_first & in_second
         log = np.log1p(self._alpha)
         none_of_neither = np.exp(-log * neither.sum())
-        one_item = 1.0 - none_of_neither
+        one_item = 1.0 - none_of_neither  # one item suffices to exclude both
         two_items = none_of_neither * np.expm1(-log * only_first.sum()) * np.expm1(-log * only_second.sum())
         if rng.random() * (one_item + two_items) < one_item:
-            return self._union(rng, must=[neither], may=only_first | only_second | both)
-        return self._union(rng, must=[only_first, only_second], may=both)
+            return self._draw_union(rng, must=[neither], may=only_first | only_second | both)
+        return self._draw_union(rng, must=[only_first, only_second], may=both)
 
-    def _union(self, rng: np.random.Generator, must: list[Flags], may: Flags) -> list[int]:
-        """Draw a non-empty part of each of the `must` and any part of `may`, each item with odds alpha."""
-        taken = may & (rng.random(may.size) < self._alpha / (1.0 + self._alpha))
-        for pool in must:
-            items = np.flatnonzero(pool)
-            taken[items[nonempty_subsets(np.array([items.size]), self._alpha, rng)]] = True
-        return [int(item) for item in np.flatnonzero(taken)]
+    def _draw_union(self, rng: np.random.Generator, must: list[Flags], may: Flags) -> list[int]:
+        """Draw a non-empty subset of each set in `must` and any subset of `may`, each item with odds alpha."""
+        selected = may & (rng.random(may.size) < self._alpha / (1.0 + self._alpha))
+        for group in must:
+            items = np.flatnonzero(group)
+            selected[items[nonempty_subsets(np.array([items.size]), self._alpha, rng)]] = True
+        return [int(item) for item in np.flatnonzero(selected)]

@@ -1,4 +1,4 @@
-"""What the samplers share: the parts of the data to tell apart, and random subsets."""
+"""What the samplers share: the groups of records that bodies cover or exclude, and random subsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEASURES = ("pairs", "triples")
 
 
 def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) -> Flags:
-    """Draw a non-empty subset of each of several sets, with chances proportional to alpha ** (its size).
+    """Draw a non-empty subset of each of several sets, with probability proportional to alpha ** (its size).
 
     Parameters
     ----------
@@ -22,35 +22,35 @@ def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) ->
 
     Returns
     -------
-    flags of the members taken, the sets end to end
+    flags of the selected members, the sets one after the other
     """
-    log_not = -np.log1p(alpha)  # logarithm of the chance that a member is left out
-    # The first member taken is geometric, given that one is; those after it are free.
+    log_not = -np.log1p(alpha)  # logarithm of the probability that a member is left out
+    # The position of the first selected member has a truncated geometric distribution; later members are independent.
     first = (np.log1p(rng.random(sizes.size) * np.expm1(sizes * log_not)) / log_not).astype(np.int64)
     first = np.minimum(first, sizes - 1)
     ends = np.cumsum(sizes)
     position = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
     first = np.repeat(first, sizes)
-    free = rng.random(position.size) < alpha / (1.0 + alpha)
-    return (position == first) | ((position > first) & free)
+    independent = rng.random(position.size) < alpha / (1.0 + alpha)
+    return (position == first) | ((position > first) & independent)
 
 
 class Part(NamedTuple):
-    """Some records, and how many they are."""
+    """Some records, and their number."""
 
     cover: Cover
     size: int
 
 
 class Parts(NamedTuple):
-    """The records to cover, and the groups of others, from each of which a body must exclude one."""
+    """The records to cover, and groups of other records; a body must exclude a random record of each group."""
 
     positives: Part
     others: tuple[Part, ...]
 
     @classmethod
     def of(cls, backend: Backend, label: int, covered: Cover, measure: str) -> Parts:
-        """Split the records for a label; groups without records are left out, as they exclude nothing."""
+        """Divide the records for a label; groups without records are left out."""
         own = backend.of_class(label)
         positive = backend.difference(own, covered)
         if measure == "pairs":

@@ -1,4 +1,4 @@
-"""The public door of the samplers."""
+"""``sample_rules``: the public function of the samplers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sample_rules(
     length_odds: float = 1.0,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> list[tuple[int, ...]]:
-    """Draw rule bodies for a label, with chances that favour discriminative rules on new ground.
+    """Draw rule bodies for a label at random; the distribution favours bodies that separate its uncovered records.
 
     A body r is drawn with probability proportional to ``length_odds ** len(r)`` times the chosen measure, where D+ are
     the uncovered records of the label, D- the uncovered records of other labels, and Du the covered records:
@@ -41,27 +41,25 @@ def sample_rules(
     - ``"pairs"``: ``|D+(r)| * (|D-| - |D-(r)| + |Du| - |Du(r)|)`` (Eq. 8 of the paper)
     - ``"triples"``: ``|D+(r)| * (|D-| - |D-(r)|) * (|Du| - |Du(r)|)`` (Eq. 7)
 
-    An empty D- or Du excludes nothing: its factor or term is left out.
+    If D- or Du is empty, its factor or term is left out.
 
     Parameters
     ----------
     items : boolean array (n_records, n_items), which items hold for which records
     y : array (n_records,), labels
-    label : the label to find bodies for
+    label : the label to draw bodies for
     n : how many bodies to draw
     covered : boolean array (n_records,), records already covered by rules; none by default
     measure : ``"pairs"`` or ``"triples"``
-    method : ``"rejection"`` (time linear in the records) or ``"enumeration"`` (lists all tuples of distinct
-        records; for
-        small tables). Both follow the same law exactly
-    length_odds : 1 for the paper's law; smaller values prefer shorter bodies
+    method : ``"rejection"`` (time linear in the number of records) or ``"enumeration"`` (lists all tuples of distinct
+        records; for small tables). Both have exactly the same distribution
+    length_odds : 1 for the distribution of the paper; smaller values favour shorter bodies
     random_state : seed, generator, or None
 
     Returns
     -------
-    list of sorted tuples of item numbers; fewer than n, perhaps none, where the law has no mass. The rejection
-    method may also return fewer where nearly every proposal is rejected and the distinct records are too many
-    to enumerate.
+    list of sorted tuples of item numbers; none if no body has a positive probability. The rejection method may also
+    return fewer than n if nearly all proposals are rejected and there are too many distinct records to enumerate.
 
     Examples
     --------
@@ -82,13 +80,13 @@ def sample_rules(
     check_number("length_odds", length_odds, numbers.Real, low=0, high=1e6, open_low=True)
     check_choice("measure", measure, MEASURES)
     check_choice("method", method, SAMPLERS)
-    marked = np.zeros(labels.size, np.bool_) if covered is None else np.asarray(covered)
-    if marked.shape != labels.shape or not np.isin(marked, (0, 1)).all():
-        raise ValueError(f"covered must be a boolean array of shape {labels.shape}, got {marked.shape}, {marked.dtype}")
+    flags = np.zeros(labels.size, np.bool_) if covered is None else np.asarray(covered)
+    if flags.shape != labels.shape or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"covered must be a boolean array of shape {labels.shape}, got {flags.shape}, {flags.dtype}")
     if n == 0 or table.size == 0:
         return []
     rows = bitset.pack(np.ascontiguousarray(table.T.astype(np.bool_)))
     backend = LocalBackend(rows, (labels == label).astype(np.int64), n_classes=2)
     sampler = SAMPLERS[method](backend, measure, float(length_odds))
-    done = backend.pick(backend.everything, np.flatnonzero(marked))
-    return list(sampler.draw(1, int(n), done, generator(random_state)).tuples())
+    covered_records = backend.pick(backend.everything, np.flatnonzero(flags))
+    return list(sampler.draw(1, int(n), covered_records, generator(random_state)).tuples())

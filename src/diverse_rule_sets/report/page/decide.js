@@ -1,4 +1,4 @@
-// Who speaks for a record, and with which probabilities: the same answers as RuleSet.predict and predict_proba.
+// The rule that decides the label of a record, and the class probabilities: as RuleSet.predict and predict_proba.
 
 const COMPARE = {
   ">": (value, bound) => value > bound,
@@ -7,26 +7,28 @@ const COMPARE = {
   "<=": (value, bound) => value <= bound,
 };
 
-// A value as conditions compare it: dates are whole microseconds, which floating point would round.
+// Convert a value of the JSON to the type that conditions compare. Dates are integers in microseconds (BigInt), because
+// floating-point numbers would round them.
 function readValue(column, cell) {
   if (cell === null || column.kind === "choice") return cell;
   return column.kind === "date" ? BigInt(cell) : Number(cell);
 }
 
 function readModel(model, columns) {
-  const read = (condition) => {
+  const readCondition = (condition) => {
     if (!condition.tests) return condition;
     const tests = condition.tests.map(([test, bound]) => [test, readValue(columns[condition.column], bound)]);
     return { ...condition, tests };
   };
   return {
     ...model,
-    bodies: model.bodies.map((body) => body.map(read)),
+    bodies: model.bodies.map((body) => body.map(readCondition)),
     ballots: model.ballots && model.ballots.map((row) => row.map(BigInt)),
   };
 }
 
-// Of choices, -1 is a value never seen before; null is a missing value of any column.
+// Return whether a condition holds for a value. In a column of choices, -1 is a value that is not in the list. In any
+// column, null is a missing value.
 function holds(condition, value) {
   if (condition.choices) {
     if (value === null) return condition.missing;
@@ -37,45 +39,46 @@ function holds(condition, value) {
   return condition.values.includes(value) !== condition.not;
 }
 
-// The class with the largest sum of ballots; of equals the first in the order of preference.
-function winner(model, fired) {
+// Return the class with the largest sum of ballots. If sums are equal, the first class in the order of preference wins.
+function winningClass(model, covering) {
   let best = null;
   for (const k of model.preference) {
-    const sum = fired.reduce((total, j) => total + model.ballots[j][k], 0n);
+    const sum = covering.reduce((total, j) => total + model.ballots[j][k], 0n);
     if (best === null || sum > best.sum) best = { k, sum };
   }
   return best.k;
 }
 
-function addedShares(added, fired) {
-  const n = added.totals.reduce((sum, total) => sum + total, 0);
-  const prior = added.totals.map((total) => total / Math.max(n, 1));
-  const counts = added.totals.map((_, k) => fired.reduce((sum, j) => sum + added.counts[j][k], 0));
-  const covered = counts.reduce((sum, count) => sum + count, 0) + added.smoothing;
-  const shares = counts.map((count, k) => (covered > 0 ? (count + added.smoothing * prior[k]) / covered : prior[k]));
-  if (!added.weights) return shares;
-  const weighted = shares.map((share, k) => share * added.weights[k]);
-  const whole = weighted.reduce((sum, share) => sum + share, 0);
-  return weighted.map((share) => share / whole);
+// Return the class probabilities if the class counts of the covering rules are added up.
+function countProbabilities(evidence, covering) {
+  const n = evidence.totals.reduce((sum, total) => sum + total, 0);
+  const prior = evidence.totals.map((total) => total / Math.max(n, 1));
+  const counts = evidence.totals.map((_, k) => covering.reduce((sum, j) => sum + evidence.counts[j][k], 0));
+  const size = counts.reduce((sum, count) => sum + count, 0) + evidence.smoothing;
+  const shares = counts.map((count, k) => (size > 0 ? (count + evidence.smoothing * prior[k]) / size : prior[k]));
+  if (!evidence.weights) return shares;
+  const products = shares.map((share, k) => share * evidence.weights[k]);
+  const total = products.reduce((sum, product) => sum + product, 0);
+  return products.map((product) => product / total);
 }
 
-// The first covering rule in the order, among those that name the class that won if there was a count.
-function asked(model, covers, said) {
-  const found = model.order.find((j) => covers[j] && (said === null || model.labels[j] === said));
-  return found === undefined ? -1 : found;
+// Return the first covering rule in the order; if there was a vote, the first one whose label is the winning class.
+function firstCovering(model, covers, winner) {
+  const first = model.order.find((j) => covers[j] && (winner === null || model.labels[j] === winner));
+  return first === undefined ? -1 : first;
 }
 
-// The answer for a record, a list of values as readValue returns them. A speaker is a position in rules and backups,
-// -1 if none speaks.
+// Return the result for a record, which is a list of values from readValue. `deciding` is the position of the deciding
+// rule among rules and fallback rules, or -1 if there is none.
 function decide(model, record) {
   const checks = model.bodies.map((body) => body.map((condition) => holds(condition, record[condition.column])));
   const covers = checks.map((body) => body.every(Boolean));
-  const fired = covers.flatMap((covered, j) => (covered && j < model.n_rules ? [j] : []));
-  const said = fired.length && model.ballots ? winner(model, fired) : null;
-  const speaker = fired.length ? asked(model, covers, said) : covers.indexOf(true, model.n_rules);
-  const place = speaker < 0 ? model.bodies.length : speaker; // the default stands after rules and backups
-  const added = fired.length ? model.added : null;
-  const answer = added ? said : model.labels[place];
-  const probabilities = added ? addedShares(added, fired) : model.probabilities[place];
-  return { checks, fired, speaker, answer, probabilities };
+  const covering = covers.flatMap((flag, j) => (flag && j < model.n_rules ? [j] : []));
+  const winner = covering.length && model.ballots ? winningClass(model, covering) : null;
+  const deciding = covering.length ? firstCovering(model, covers, winner) : covers.indexOf(true, model.n_rules);
+  const position = deciding < 0 ? model.bodies.length : deciding; // the default label follows rules and fallback rules
+  const evidence = covering.length ? model.count_evidence : null;
+  const label = evidence ? winner : model.labels[position];
+  const probabilities = evidence ? countProbabilities(evidence, covering) : model.probabilities[position];
+  return { checks, covering, deciding, label, probabilities };
 }

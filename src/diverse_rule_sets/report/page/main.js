@@ -1,4 +1,4 @@
-// Start: read the data, then bring the page to life.
+// Start of the page: read the data and add the event handlers.
 
 function startTheme() {
   const button = document.getElementById("theme");
@@ -17,7 +17,7 @@ function startTheme() {
   show();
 }
 
-// On paper nothing can be opened, so all that is folded up is opened before.
+// Open all closed <details> before printing, because a reader cannot open them on paper.
 function startPrint() {
   let closed = [];
   window.addEventListener("beforeprint", () => {
@@ -43,13 +43,12 @@ function start() {
   document.querySelectorAll("[data-goto]").forEach((button) => {
     button.addEventListener("click", () => goToRule(page, Number(button.dataset.goto), onTry));
   });
-  const place = document.getElementById("uncovered-records");
-  const { right, wrong } = page.uncovered;
-  const picked = [...right.map((k) => [k, true]), ...wrong.map((k) => [k, false])];
-  if (place && picked.length) {
-    place.append(
-      el("p", {}, "Some of them, and what was answered:"),
-      ...recordTable(page, picked, "Answer is", [], onTry),
+  const parent = document.getElementById("uncovered-records");
+  const examples = examplePairs(page.uncovered);
+  if (parent && examples.length) {
+    parent.append(
+      el("p", {}, "Some of these records, with their predicted labels:"),
+      ...recordTable(page, examples, "Prediction is", [], onTry),
     );
   }
 }

@@ -1,11 +1,11 @@
-// The table of rules: search, filter by label, sort, and the records behind a rule.
+// The table of rules: search, filter by label, sort, and show example records of a rule.
 
-const KINDS = ["Rule", "Backup"];
+const KINDS = ["Rule", "Fallback rule"];
 const rows = () => [...document.querySelectorAll("tbody.rule")];
 
 function filterRules() {
   const words = document.getElementById("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const label = document.getElementById("only").value;
+  const label = document.getElementById("label-filter").value;
   const counts = [0, 0];
   for (const row of rows()) {
     const text = row.dataset.text.toLowerCase();
@@ -13,12 +13,13 @@ function filterRules() {
     if (!row.hidden) counts[KINDS.indexOf(row.dataset.kind)] += 1;
   }
   const totals = KINDS.map((kind) => rows().filter((row) => row.dataset.kind === kind).length);
-  const told = (k, noun) => `${counts[k]} of ${totals[k]} ${noun}${totals[k] === 1 ? "" : "s"}`;
-  document.getElementById("shown").textContent = told(0, "rule") + (totals[1] ? `, ${told(1, "backup")}` : "");
-  document.getElementById("nothing").hidden = counts[0] > 0;
+  const countText = (k, noun) => `${counts[k]} of ${totals[k]} ${noun}${totals[k] === 1 ? "" : "s"}`;
+  document.getElementById("match-count").textContent =
+    countText(0, "rule") + (totals[1] ? `, ${countText(1, "fallback rule")}` : "");
+  document.getElementById("no-match").hidden = counts[0] > 0;
 }
 
-// The first click on figures puts the largest first; numbers and labels begin with the smallest.
+// The first click on a heading sorts figures from the largest, and numbers, conditions and labels from the smallest.
 function sortRules(heading) {
   const key = heading.dataset.key;
   const natural = ["number", "conditions", "label"].includes(key) ? "ascending" : "descending";
@@ -28,39 +29,42 @@ function sortRules(heading) {
   heading.setAttribute("aria-sort", direction);
   const table = document.getElementById("rule-table");
   const sign = direction === "ascending" ? 1 : -1;
-  const sorted = [...table.querySelectorAll("tbody.rule")].sort(
+  const bodies = [...table.querySelectorAll("tbody.rule")].sort(
     (a, b) => sign * (a.dataset[key] - b.dataset[key]) || a.dataset.number - b.dataset.number,
   );
-  table.append(...sorted);
+  table.append(...bodies);
 }
 
-function tellBehind(page, j) {
+// Describe the example records of a rule: how many are shown, and how many there are.
+function examplesText(page, j) {
   const rule = page.facts.rules[j];
-  const { right, wrong } = page.behind[j];
+  const { right, wrong } = page.examples[j];
   const own = rule.class_counts[rule.label_position];
-  const part = (shown, n, how) => (n ? `${shown} of ${whole(n)} that it gets ${how}` : `none that it gets ${how}`);
-  if (!rule.n_covered) return "No record of this data is behind it.";
+  const verb = rule.fallback ? "decides" : "covers";
+  const part = (count, n, what) => (n ? `${count} of ${formatNumber(n)} ${what}` : `none ${what}`);
+  if (!rule.n_covered) return `It ${verb} no record of this data.`;
   if (!page.records.length) {
-    return `It gets ${whole(own)} of ${whole(rule.n_covered)} right; this file holds no records.`;
+    const total = `${formatNumber(rule.n_covered)} record${rule.n_covered === 1 ? "" : "s"}`;
+    return `It ${verb} ${total}, ${formatNumber(own)} of them with its label. This file contains no records.`;
   }
-  const parts = [part(right.length, own, "right"), part(wrong.length, rule.n_covered - own, "wrong")];
-  return `Records: ${parts.join(", ")}. The columns it reads come first.`;
+  const others = rule.n_covered - own;
+  const parts = [part(right.length, own, "with its label"), part(wrong.length, others, "with another label")];
+  return `Example records that it ${verb}: ${parts.join(", ")}. The columns that it uses come first.`;
 }
 
 function openRule(page, row, open, onTry) {
   const button = row.querySelector(".opener");
-  const behind = row.querySelector(".behind");
+  const examples = row.querySelector(".examples");
   const j = Number(row.dataset.rule);
   button.setAttribute("aria-expanded", String(open));
-  behind.hidden = !open;
-  const cell = behind.firstElementChild;
+  examples.hidden = !open;
+  const cell = examples.firstElementChild;
   if (!open || cell.childElementCount) return;
   const rule = page.facts.rules[j];
-  const { right, wrong } = page.behind[j];
-  const picked = [...right.map((place) => [place, true]), ...wrong.map((place) => [place, false])];
-  cell.append(el("p", {}, tellBehind(page, j)));
-  if (picked.length)
-    cell.append(...recordTable(page, picked, rule.backup ? "Backup is" : "Rule is", page.reads[j], onTry));
+  const pairs = examplePairs(page.examples[j]);
+  const heading = rule.fallback ? "Fallback rule is" : "Rule is";
+  cell.append(el("p", {}, examplesText(page, j)));
+  if (pairs.length) cell.append(...recordTable(page, pairs, heading, page.used_columns[j], onTry));
 }
 
 function startTable(page, onTry) {
@@ -77,14 +81,14 @@ function startTable(page, onTry) {
     button.addEventListener("click", () => sortRules(button.parentElement));
   });
   document.getElementById("search").addEventListener("input", filterRules);
-  document.getElementById("only").addEventListener("change", filterRules);
+  document.getElementById("label-filter").addEventListener("change", filterRules);
 }
 
 function goToRule(page, j, onTry) {
   const row = document.querySelector(`tbody.rule[data-rule="${j}"]`);
   if (row.hidden) {
     document.getElementById("search").value = "";
-    document.getElementById("only").value = "";
+    document.getElementById("label-filter").value = "";
     filterRules();
   }
   openRule(page, row, true, onTry);

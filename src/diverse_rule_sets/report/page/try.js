@@ -1,4 +1,4 @@
-// Try a record: inputs for the columns that rules read, and the answer of decide() as they change.
+// The panel "Try a record": inputs for the columns that rules use, and the result of decide(), updated at each change.
 
 function dateInput(column, micros) {
   const text = dateText(micros).replace(" ", "T");
@@ -6,14 +6,14 @@ function dateInput(column, micros) {
   return text.length === 10 ? `${text}T00:00` : text.slice(0, 23);
 }
 
-// What a person typed; undefined if it is not yet a value.
-function typed(column, text) {
+// Parse the text of an input field; undefined if it is not a valid value.
+function parseInput(column, text) {
   if (column.kind === "number") return Number.isFinite(Number(text)) ? Number(text) : undefined;
-  const moment = Date.parse(`${text}${text.includes("T") ? "" : "T00:00"}Z`);
-  return Number.isNaN(moment) ? undefined : BigInt(moment) * 1000n;
+  const time = Date.parse(`${text}${text.includes("T") ? "" : "T00:00"}Z`);
+  return Number.isNaN(time) ? undefined : BigInt(time) * 1000n;
 }
 
-const notYet = (column) => (column.kind === "number" ? "not a number" : "not a whole date");
+const errorText = (column) => (column.kind === "number" ? "not a number" : "not a complete date");
 
 function choiceField(column, id, label, get, set) {
   const select = el("select", { id });
@@ -27,33 +27,34 @@ function choiceField(column, id, label, get, set) {
   return { show, node: el("div", { class: "field" }, label, select) };
 }
 
-// A number or a date, and a box for a missing one. What is half typed changes nothing, and that is said.
-function typedField(column, id, label, get, set, refuse) {
+// A field for a number or a date, with a checkbox for a missing value. Invalid text does not change the record; a
+// message below the field names the value that is used instead.
+function textField(column, id, label, get, set, reject) {
   const type = column.kind === "number" ? "number" : column.days ? "date" : "datetime-local";
   const input = el("input", { id, type, step: type === "date" ? null : "any" });
   const name = `${column.name} is missing`;
   const box = el("input", { type: "checkbox", id: `${id}-missing`, "aria-label": name });
-  const fault = el("small", { class: "fault", id: `${id}-fault`, hidden: true });
-  input.setAttribute("aria-describedby", fault.id);
-  const mark = (bad) => {
-    input.setAttribute("aria-invalid", String(bad));
-    fault.hidden = !bad;
-    fault.textContent = bad ? `${notYet(column)}; the answer is for ${valueText(column, get())}` : "";
+  const error = el("small", { class: "input-error", id: `${id}-error`, hidden: true });
+  input.setAttribute("aria-describedby", error.id);
+  const mark = (invalid) => {
+    input.setAttribute("aria-invalid", String(invalid));
+    error.hidden = !invalid;
+    error.textContent = invalid ? `${errorText(column)}; the value used is ${valueText(column, get())}` : "";
   };
-  let last = readValue(column, column.start) ?? typed(column, type === "number" ? "0" : "2000-01-01");
+  let last = readValue(column, column.start) ?? parseInput(column, type === "number" ? "0" : "2000-01-01");
   const show = () => {
     const value = get();
     last = value ?? last;
     box.checked = value === null;
-    input.placeholder = value === null ? "missing" : valueText(column, value); // what the field itself cannot show
+    input.placeholder = value === null ? "missing" : valueText(column, value); // visible if the field is empty
     input.value = value === null ? "" : type === "number" ? value : dateInput(column, value);
     mark(false);
   };
   input.addEventListener("input", () => {
-    const value = input.value === "" ? null : typed(column, input.value);
-    const bad = input.validity.badInput || value === undefined;
-    mark(bad);
-    if (bad) return refuse();
+    const value = input.value === "" ? null : parseInput(column, input.value);
+    const invalid = input.validity.badInput || value === undefined;
+    mark(invalid);
+    if (invalid) return reject();
     box.checked = value === null;
     return set(value);
   });
@@ -61,84 +62,97 @@ function typedField(column, id, label, get, set, refuse) {
     set(box.checked ? null : last);
     show();
   });
-  const gone = el("label", { class: "gone" }, box, "missing");
-  return { show, node: el("div", { class: "field" }, label, input, fault, gone) };
+  const missing = el("label", { class: "missing-box" }, box, "missing");
+  return { show, node: el("div", { class: "field" }, label, input, error, missing) };
 }
 
-// The record that is answered for, and the columns whose fields hold what is no value.
-function makeField(page, record, doubts, j, update) {
+// The field of one column. `record` holds the current values; `invalid` holds the columns with an invalid text.
+function makeField(page, record, invalid, j, update) {
   const column = page.columns[j];
   const id = `field-${j}`;
   const label = el("label", { for: id }, bdi(column.name), column.utc ? " (UTC)" : "");
-  const make = column.kind === "choice" ? choiceField : typedField;
+  const make = column.kind === "choice" ? choiceField : textField;
   const set = (value) => {
-    doubts.delete(j);
+    invalid.delete(j);
     record[j] = value;
     update();
   };
-  const refuse = () => {
-    doubts.add(j);
+  const reject = () => {
+    invalid.add(j);
     update();
   };
-  return make(column, id, label, () => record[j], set, refuse);
+  return make(column, id, label, () => record[j], set, reject);
 }
 
-function checkedRule(page, answer, record, j) {
+// One rule with its conditions, each marked as met or not met by the record.
+function ruleChecks(page, result, record, j) {
   const rule = page.facts.rules[j];
   const items = page.phrases[j].map((part, c) => {
-    const met = answer.checks[j][c];
-    const column = page.columns[page.reads[j][c]];
+    const met = result.checks[j][c];
+    const column = page.columns[page.used_columns[j][c]];
     const mark = el("span", { class: met ? "met" : "unmet" }, met ? "✓" : "✗");
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", met ? "holds" : "does not hold");
-    const own = el("small", { class: "own" }, "here: ", bdi(valueText(column, record[page.reads[j][c]])));
-    return el("li", {}, mark, el("span", {}, conditionText(part), " ", own));
+    const value = bdi(valueText(column, record[page.used_columns[j][c]]));
+    const here = el("small", { class: "here" }, "in this record: ", value);
+    return el("li", {}, mark, el("span", {}, conditionNode(part), " ", here));
   });
   const title = el(
     "p",
-    { class: "who" },
-    el("b", {}, `${rule.backup ? "Backup" : "Rule"} ${j + 1}`),
-    " says ",
-    labelOf(page, rule.label_position),
+    { class: "rule-name" },
+    el("b", {}, `${rule.fallback ? "Fallback rule" : "Rule"} ${j + 1}:`),
+    " label ",
+    labelNode(page, rule.label_position),
   );
-  if (j === answer.speaker) title.append(" ", el("strong", { class: "tag calm" }, "speaks"));
+  if (j === result.deciding) title.append(" ", el("strong", { class: "tag decides" }, "decides"));
   return el(
     "div",
-    { class: j === answer.speaker ? "checked speaks" : "checked" },
+    { class: j === result.deciding ? "checked decides" : "checked" },
     title,
     el("ul", { class: "checks" }, ...items),
   );
 }
 
-function verdict(page, answer) {
-  const n = answer.fired.length;
-  const rule = answer.speaker < 0 ? null : page.facts.rules[answer.speaker];
-  let why = "No rule and no backup applies: this is the default.";
-  if (rule && rule.backup) why = `No rule applies; backup ${answer.speaker + 1} speaks.`;
-  else if (n === 1 && rule) why = `Rule ${answer.speaker + 1} applies and speaks.`;
-  else if (rule) why = `${n} rules apply; rule ${answer.speaker + 1} speaks.`;
-  else if (n) why = "The rules that apply settle it together.";
-  return [el("p", { class: "said" }, "Answer ", labelOf(page, answer.answer)), el("p", { class: "because" }, why)];
+// The sentence for a record that no rule and no fallback rule covers.
+function defaultText(page, model) {
+  const nothing = model.bodies.length > model.n_rules ? "No rule and no fallback rule covers" : "No rule covers";
+  return `${nothing} this record: default label ${page.facts.default.label}.`;
 }
 
-// What is typed but not answered for.
-function stale(page, record, doubts) {
-  return [...doubts].map((j) => {
+function prediction(page, model, result) {
+  const n = result.covering.length;
+  const rule = result.deciding < 0 ? null : page.facts.rules[result.deciding];
+  let why = defaultText(page, model);
+  if (rule && rule.fallback) why = `No rule covers this record; fallback rule ${result.deciding + 1} decides.`;
+  else if (n === 1 && rule) why = `Only rule ${result.deciding + 1} covers this record; it decides.`;
+  else if (rule) why = `${n} rules cover this record; rule ${result.deciding + 1} decides.`;
+  else if (n === 1) why = `Rule ${result.covering[0] + 1} covers this record; this label has its largest class count.`;
+  else if (n) why = `${n} rules cover this record; this label has the largest sum of their class counts.`;
+  return [
+    el("p", { class: "predicted" }, "Predicted label ", labelNode(page, result.label)),
+    el("p", { class: "reason" }, why),
+  ];
+}
+
+// A message for each field with an invalid text: the result is for another value.
+function invalidTexts(page, record, invalid) {
+  return [...invalid].map((j) => {
     const column = page.columns[j];
-    const used = valueText(column, record[j]);
-    return el("p", { class: "stale" }, "This is for ", bdi(column.name), ` ${used}: what is typed is ${notYet(column)}.`);
+    const value = valueText(column, record[j]);
+    const text = ` is ${value}, because the text in its field is ${errorText(column)}.`;
+    return el("p", { class: "invalid-note" }, "In this result ", bdi(column.name), text);
   });
 }
 
-function chances(page, answer) {
-  const order = answer.probabilities.map((share, k) => [share, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+function probabilityBars(page, result) {
+  const order = result.probabilities.map((share, k) => [share, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
   const line = ([share, k]) => {
     const fill = el("i", { class: `fill ${page.colours[k]}` });
     fill.style.width = `${100 * share}%`;
     return el(
       "div",
-      { class: "chance" },
-      labelOf(page, k),
+      { class: "probability" },
+      labelNode(page, k),
       el("span", { class: "track" }, fill),
       el("span", { class: "share" }, percent(share)),
     );
@@ -149,80 +163,81 @@ function chances(page, answer) {
   return [...few, el("details", {}, el("summary", {}, others), ...order.slice(8).map(line))];
 }
 
-function reasons(page, model, answer, record, open) {
-  const rest = [...model.bodies.keys()].filter((j) => !answer.fired.includes(j) && j !== answer.speaker);
-  const first = [answer.speaker, ...answer.fired.filter((j) => j !== answer.speaker)].filter((j) => j >= 0);
-  const fails = (j) => answer.checks[j].filter((met) => !met).length;
-  rest.sort((a, b) => fails(a) - fails(b) || a - b);
-  const nodes = first.map((j) => checkedRule(page, answer, record, j));
-  if (!first.length) nodes.push(el("p", {}, "No rule and no backup applies, so the default answers."));
-  if (rest.length) {
+// The rules that cover the record, the deciding rule first, then all others by the number of conditions not met.
+function reasons(page, model, result, record, open) {
+  const others = [...model.bodies.keys()].filter((j) => !result.covering.includes(j) && j !== result.deciding);
+  const first = [result.deciding, ...result.covering.filter((j) => j !== result.deciding)].filter((j) => j >= 0);
+  const fails = (j) => result.checks[j].filter((met) => !met).length;
+  others.sort((a, b) => fails(a) - fails(b) || a - b);
+  const nodes = first.map((j) => ruleChecks(page, result, record, j));
+  if (!first.length) nodes.push(el("p", {}, defaultText(page, model)));
+  if (others.length) {
     const more = el(
       "details",
       { id: "others", open },
-      el("summary", {}, `What does not speak (${rest.length}), nearest first`),
+      el("summary", {}, `Other rules (${others.length}), by the number of conditions not met`),
     );
-    more.append(...rest.map((j) => checkedRule(page, answer, record, j)));
+    more.append(...others.map((j) => ruleChecks(page, result, record, j)));
     nodes.push(more);
   }
   return nodes;
 }
 
-function showAnswer(page, model, record, doubts) {
-  const answer = decide(model, record);
-  const place = (id) => document.getElementById(id);
-  const open = Boolean(place("others") && place("others").open);
-  place("verdict").replaceChildren(...verdict(page, answer), ...stale(page, record, doubts));
-  place("chances").replaceChildren(...chances(page, answer));
-  place("reasons").replaceChildren(...reasons(page, model, answer, record, open));
-  Object.assign(place("answer").dataset, {
-    answer: answer.answer,
-    speaker: answer.speaker,
-    fired: JSON.stringify(answer.fired),
-    probabilities: JSON.stringify(answer.probabilities),
+function showResult(page, model, record, invalid) {
+  const result = decide(model, record);
+  const node = (id) => document.getElementById(id);
+  const open = Boolean(node("others") && node("others").open);
+  node("prediction").replaceChildren(...prediction(page, model, result), ...invalidTexts(page, record, invalid));
+  node("probabilities").replaceChildren(...probabilityBars(page, result));
+  node("reasons").replaceChildren(...reasons(page, model, result, record, open));
+  Object.assign(node("result").dataset, {
+    label: result.label,
+    deciding: result.deciding,
+    covering: JSON.stringify(result.covering),
+    probabilities: JSON.stringify(result.probabilities),
   });
 }
 
-function offerRecords(page, pick) {
-  pick.append(el("option", { value: "" }, "typical values"));
-  page.records.forEach((sample, place) => {
-    const right = sample.answer === sample.actual ? "answered right" : "answered wrong";
+function addRecordOptions(page, select) {
+  select.append(el("option", { value: "" }, "typical values"));
+  page.records.forEach((sample, position) => {
+    const right = sample.predicted === sample.actual ? "predicted right" : "predicted wrong";
     const name = `record ${sample.row}${sample.name === null ? "" : ` (index ${sample.name})`}`;
-    pick.append(el("option", { value: place }, `${name}: ${page.facts.classes[sample.actual]}, ${right}`));
+    select.append(el("option", { value: position }, `${name}: ${page.facts.classes[sample.actual]}, ${right}`));
   });
 }
 
-// Returns a function that shows one of the sampled records in the panel.
+// Start the panel. Returns a function that shows one of the sampled records in it.
 function startTry(page) {
   const model = readModel(page.model, page.columns);
-  const start = page.columns.map((column) => readValue(column, column.start));
-  const record = [...start];
-  const doubts = new Set();
-  const pick = document.getElementById("pick");
-  const update = () => showAnswer(page, model, record, doubts);
-  const edited = el("option", { value: "edited", hidden: true, disabled: true }, "edited values");
+  const initial = page.columns.map((column) => readValue(column, column.start));
+  const record = [...initial];
+  const invalid = new Set();
+  const select = document.getElementById("pick");
+  const update = () => showResult(page, model, record, invalid);
+  const editOption = el("option", { value: "edited", hidden: true, disabled: true }, "edited values");
   const edit = () => {
-    pick.value = "edited"; // so that picking what was picked before is a change, and brings it back
+    select.value = "edited"; // so that selecting the same record again is a change and restores its values
     update();
   };
   const used = page.columns.flatMap((column, j) => (column.used ? [j] : []));
-  const fields = used.map((j) => makeField(page, record, doubts, j, edit));
+  const fields = used.map((j) => makeField(page, record, invalid, j, edit));
   const load = (values) => {
-    doubts.clear();
+    invalid.clear();
     record.splice(0, record.length, ...values);
     fields.forEach((field) => field.show());
     update();
   };
-  offerRecords(page, pick);
-  pick.append(edited);
-  pick.addEventListener("change", () => load(pick.value === "" ? start : page.records[pick.value].values));
+  addRecordOptions(page, select);
+  select.append(editOption);
+  select.addEventListener("change", () => load(select.value === "" ? initial : page.records[select.value].values));
   document.getElementById("fields").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("inputs").append(...fields.map((field) => field.node));
-  load(start);
-  return (place) => {
-    pick.value = place;
-    load(page.records[place].values);
+  load(initial);
+  return (position) => {
+    select.value = position;
+    load(page.records[position].values);
     document.getElementById("try").scrollIntoView();
-    pick.focus({ preventScroll: true });
+    select.focus({ preventScroll: true });
   };
 }

@@ -1,4 +1,4 @@
-// Small helpers: every text from the data goes through textContent, so that nothing in it can run.
+// Helper functions. All text from the data is set as text content, so that the browser never interprets it as HTML.
 
 function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -11,7 +11,7 @@ function el(tag, attributes = {}, ...children) {
 }
 
 const bdi = (text, attributes) => el("bdi", attributes, text);
-const whole = (n) => n.toLocaleString("en-US");
+const formatNumber = (n) => n.toLocaleString("en-US");
 
 function percent(share) {
   if (share > 0 && share < 0.001) return "<0.1%";
@@ -19,12 +19,12 @@ function percent(share) {
   return `${(100 * share).toFixed(1)}%`.replace(/\.0%$/, "%");
 }
 
-function labelOf(page, k) {
+function labelNode(page, k) {
   const swatch = el("i", { class: `swatch ${page.colours[k]}`, "aria-hidden": "true" });
   return el("span", { class: "label" }, swatch, bdi(page.facts.classes[k]));
 }
 
-// A moment in microseconds since 1970, as people write it.
+// Format a time in microseconds since 1970: the date, and the time of day unless it is midnight.
 function dateText(micros) {
   const days = micros / 86400000000n - (micros % 86400000000n < 0n ? 1n : 0n);
   const rest = micros - days * 86400000000n;
@@ -44,13 +44,13 @@ function valueText(column, value) {
   return String(value);
 }
 
-// In a table the first digits do; whole numbers stay whole.
+// The value as text for a table: numbers that are not integers are rounded to 6 significant digits.
 function shortText(column, value) {
   const long = column.kind === "number" && Number.isFinite(value) && !Number.isInteger(value);
   return long ? String(Number(value.toPrecision(6))) : valueText(column, value);
 }
 
-function conditionText(part) {
+function conditionNode(part) {
   const node = el("span", { class: "condition" }, bdi(part.column, { class: "column" }), ` ${part.verb} `);
   const strong = el("b");
   part.values.slice(0, 8).forEach((value, k) => strong.append(k ? ", " : "", bdi(value)));
@@ -59,38 +59,43 @@ function conditionText(part) {
   return node;
 }
 
-function speakerName(page, record) {
-  if (record.speaker >= 0) {
-    return `${page.facts.rules[record.speaker].backup ? "backup" : "rule"} ${record.speaker + 1}`;
+// The rule or rules that decide the label of a record.
+function decidingText(page, record) {
+  if (record.deciding >= 0) {
+    return `${page.facts.rules[record.deciding].fallback ? "fallback rule" : "rule"} ${record.deciding + 1}`;
   }
-  return record.covered ? "rules together" : "default";
+  return record.covered ? "added class counts" : "default label";
 }
 
-const MAX_SHOWN = 24;
+// Pairs of the position of a sampled record and whether its predicted label is right.
+const examplePairs = ({ right, wrong }) => [...right.map((k) => [k, true]), ...wrong.map((k) => [k, false])];
 
-// Records as a table: the columns that matter first, right and wrong in words; each can be tried.
-function recordTable(page, picked, who, first, onTry) {
+const MAX_COLUMNS = 24;
+
+// A table of records. The columns in `first` come first; each record has a button that loads it into the panel below.
+function recordTable(page, pairs, heading, first, onTry) {
   const all = [...new Set([...first, ...page.columns.keys()])];
-  const order = all.slice(0, Math.max(first.length, MAX_SHOWN));
-  const head = el("tr", {}, ...["Record", "True label", who, "Answer"].map((text) => el("th", { scope: "col" }, text)));
+  const order = all.slice(0, Math.max(first.length, MAX_COLUMNS));
+  const titles = ["Record", "True label", heading, "Predicted label"];
+  const head = el("tr", {}, ...titles.map((text) => el("th", { scope: "col" }, text)));
   order.forEach((j) =>
     head.append(
       el(
         "th",
-        { scope: "col", class: `${page.columns[j].kind}${first.includes(j) ? " read" : ""}` },
+        { scope: "col", class: `${page.columns[j].kind}${first.includes(j) ? " used" : ""}` },
         bdi(page.columns[j].name),
       ),
     ),
   );
-  const rows = picked.map(([place, right]) => {
-    const record = page.records[place];
+  const rows = pairs.map(([position, right]) => {
+    const record = page.records[position];
     const button = el("button", { type: "button", class: "link" }, `${record.row}`);
     button.setAttribute("aria-label", `Try record ${record.row}`);
-    button.addEventListener("click", () => onTry(place));
+    button.addEventListener("click", () => onTry(position));
     const number = el("th", { scope: "row" }, onTry ? button : String(record.row));
     if (record.name !== null) number.append(el("small", {}, "index ", bdi(record.name)));
-    const verdict = el("span", { class: right ? "right" : "wrong" }, right ? "right" : "wrong");
-    const answer = el("td", {}, labelOf(page, record.answer), el("small", {}, `by ${speakerName(page, record)}`));
+    const mark = el("span", { class: right ? "right" : "wrong" }, right ? "right" : "wrong");
+    const label = el("td", {}, labelNode(page, record.predicted), el("small", {}, `by ${decidingText(page, record)}`));
     const cells = order.map((j) => {
       const value = record.values[j];
       return el(
@@ -99,11 +104,11 @@ function recordTable(page, picked, who, first, onTry) {
         bdi(shortText(page.columns[j], value)),
       );
     });
-    return el("tr", {}, number, el("td", {}, labelOf(page, record.actual)), el("td", {}, verdict), answer, ...cells);
+    return el("tr", {}, number, el("td", {}, labelNode(page, record.actual)), el("td", {}, mark), label, ...cells);
   });
   const table = el("table", { class: "records" }, el("thead", {}, head), el("tbody", {}, ...rows));
   const box = el("div", { class: "scroll", role: "region", "aria-label": "Sampled records", tabindex: "0" }, table);
-  const hidden = all.length - order.length;
-  const told = `${hidden} more column${hidden === 1 ? " is" : "s are"} not shown.`;
-  return hidden ? [box, el("p", { class: "muted" }, told)] : [box];
+  const n = all.length - order.length;
+  const note = `${n} more column${n === 1 ? " is" : "s are"} not shown.`;
+  return n ? [box, el("p", { class: "muted" }, note)] : [box];
 }

@@ -1,4 +1,4 @@
-"""Conditions in plain language, for readers who never saw a formula."""
+"""Conditions as text in plain English, without operators."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name, format_value
 
-_OF_NUMBERS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
-_OF_DATES = {">": "after", ">=": "from", "<": "before", "<=": "up to"}
+_NUMBER_WORDS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
+_DATE_WORDS = {">": "after", ">=": "from", "<": "before", "<=": "up to"}
 
 
 def name_of(column: Hashable) -> str:
-    """Return a column's name as it is; marked off only where nothing could be seen of it."""
-    seen = isinstance(column, str) and column.isprintable() and column.strip() == column != ""
-    return str(column) if seen else format_name(column)
+    """Return the name of a column, in quotes only if it is empty, or has blanks at its ends or invisible characters."""
+    visible = isinstance(column, str) and column.isprintable() and column.strip() == column != ""
+    return str(column) if visible else format_name(column)
 
 
 def value_of(value: Any) -> str:
-    """Return a value as a person would write it; a string is quoted only where it could be misread in a list."""
+    """Return a value as text; a string is quoted only if it could be misread in a list of values."""
     return format_value(value) if isinstance(value, str) and ("," in value or " or " in value) else format_label(value)
 
 
 def phrase(condition: Condition) -> dict[str, Any]:
-    """Return what a condition says: its column, a verb, and values of which one must be met.
+    """Return the parts of a condition: its column, a verb, and its values, of which one must be met.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
     if condition.holds_if_missing:
         return "is missing", []
     if condition.comparisons:
-        words = _OF_NUMBERS if condition.kind == "number" else _OF_DATES
-        return "is", [" and ".join(f"{words[test]} {format_value(bound)}" for test, bound in condition.comparisons)]
+        operators = _NUMBER_WORDS if condition.kind == "number" else _DATE_WORDS
+        return "is", [" and ".join(f"{operators[test]} {format_value(bound)}" for test, bound in condition.comparisons)]
     values = [value_of(value) for value in condition.values_named]
     if condition.excludes:
         return "is known, but not" if len(values) == 1 else "is known, but none of", values
@@ -53,7 +53,7 @@ def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
 
 
 def sentence(phrases: Sequence[dict[str, Any]]) -> str:
-    """Return phrases as one line of text.
+    """Join phrases to one line of text.
 
     Examples
     --------

@@ -10,8 +10,8 @@ from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
 
 counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
 
@@ -19,30 +19,30 @@ counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
 @given(counts, counts, st.lists(st.floats(0.1, 10), min_size=3, max_size=3), st.floats(0.5, 10), st.integers(0, 5))
 def test_quality_label_shares_and_evidence_equal_the_oracle(inside, outside, weights, smoothing, n_conditions):
     totals = [a + b + 1 for a, b in zip(inside, outside, strict=True)]
-    scale = Scale(np.array(totals), np.array(weights), smoothing, price=0.02)
-    quality, label = scale.quality(np.array([inside]), np.array([n_conditions]))
+    measures = Measures(np.array(totals), np.array(weights), smoothing, price=0.02)
+    quality, label = measures.quality(np.array([inside]), np.array([n_conditions]))
     expected, best = naive.refined_quality(inside, totals, weights, smoothing, 0.02, n_conditions)
     np.testing.assert_allclose(quality[0], expected, rtol=1e-9, atol=1e-12)
     shares = naive.weighted_shares(inside, totals, weights, smoothing)
-    np.testing.assert_allclose(scale.shares(np.array(inside)), shares)
+    np.testing.assert_allclose(measures.shares(np.array(inside)), shares)
     assert shares[label[0]] == pytest.approx(shares[best])
     np.testing.assert_allclose(
-        scale.evidence(np.array([inside])), [naive.evidence(inside, totals, weights)], rtol=1e-9, atol=1e-9
+        measures.evidence(np.array([inside])), [naive.evidence(inside, totals, weights)], rtol=1e-9, atol=1e-9
     )
 
 
-def test_small_pure_rules_do_not_win():
-    """Three records of one class are worth less per record than thirty, and carry little evidence."""
-    scale = Scale(np.array([500, 500]), np.ones(2), smoothing=5.0, price=0.0)
-    (small, large), _ = scale.quality(np.array([[3, 0], [30, 0]]), 1)
+def test_small_pure_rules_have_low_quality():
+    """The quality per record is lower for three records of one class than for thirty, and the evidence is small."""
+    measures = Measures(np.array([500, 500]), np.ones(2), smoothing=5.0, price=0.0)
+    (small, large), _ = measures.quality(np.array([[3, 0], [30, 0]]), 1)
     assert small * 10 < large * 0.7
-    assert scale.evidence(np.array([3, 0])) == pytest.approx(3 * math.log(2))
+    assert measures.evidence(np.array([3, 0])) == pytest.approx(3 * math.log(2))
 
 
-def test_the_majority_class_may_testify_when_classes_are_balanced():
-    """Fifty records of a class that has 90 % of all: nothing unusual by count, much by weight."""
-    scale = Scale(np.array([900, 100]), np.array([1 / 1.8, 5.0]), smoothing=5.0, price=0.0)
-    assert scale.evidence(np.array([50, 0])) == pytest.approx(50 / 1.8 * math.log(2))
+def test_rules_of_the_majority_class_have_evidence_by_weight():
+    """Fifty records of a class with 90 % of all records: little evidence by count, much by balanced weight."""
+    measures = Measures(np.array([900, 100]), np.array([1 / 1.8, 5.0]), smoothing=5.0, price=0.0)
+    assert measures.evidence(np.array([50, 0])) == pytest.approx(50 / 1.8 * math.log(2))
 
 
 def random_data(seed, n=150, n_items=12, n_classes=3):
@@ -59,15 +59,15 @@ def random_data(seed, n=150, n_items=12, n_classes=3):
 
 @pytest.mark.parametrize("max_overlap", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("min_evidence", [0.0, 1.0])
-def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
+def test_local_search_equals_the_oracle(max_overlap, min_evidence):
     n_found = 0
     for seed in range(8):
         items, y, covered, columns, backend = random_data(seed)
         weights = y.size / (3 * np.bincount(y))
-        scale = Scale(np.bincount(y), weights, smoothing=5.0, price=0.02)
+        measures = Measures(np.bincount(y), weights, smoothing=5.0, price=0.02)
         limits = Limits(9, max_conditions=3, max_overlap=max_overlap, min_support=4, min_recall_gain=0.01)
-        refiner = Refiner(backend, columns, scale, limits, min_evidence)
-        refiner.turn_to(cover_of(backend, covered))
+        local_search = LocalSearch(backend, columns, measures, limits, min_evidence)
+        local_search.set_covered(cover_of(backend, covered))
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
 
         def score(body, y=y, columns=columns, records=records, covered=covered, weights=weights):
@@ -92,19 +92,21 @@ def test_a_climb_ends_where_the_literal_one_does(max_overlap, min_evidence):
         starts = [(), (0,), (4, 7), (1, 2, 3)]
         expected = {naive.climb(start, range(12), score) for start in starts}
         expected = {(body, value) for body, value in expected if value is not None}
-        got = {(c.body, c.score) for c in refiner.climb(starts)}
+        got = {(c.body, c.score) for c in local_search.improve(starts)}
         assert {b for b, _ in got} == {b for b, _ in expected}
         np.testing.assert_allclose(sorted(v for _, v in got), sorted(v for _, v in expected))
         n_found += len(got)
-        for candidate in refiner.climb(starts):
+        for candidate in local_search.improve(starts):
             flags = flags_of(backend, backend.cover(candidate.body))
             assert candidate.class_counts.tolist() == np.bincount(y[flags], minlength=3).tolist()
     assert n_found >= 2
 
 
-def test_items_that_change_nothing_are_left_out():
+def test_redundant_items_are_dropped():
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
-    refiner = Refiner(backend, np.array([0, 0, 1]), Scale(np.array([2, 2]), np.ones(2), 1.0, 0.0), Limits(5), 0.0)
-    assert refiner.shortened((0, 1)) == (0,)  # item 1 holds wherever item 0 does
-    assert refiner.n_conditions((0, 1)) == 1
+    local_search = LocalSearch(
+        backend, np.array([0, 0, 1]), Measures(np.array([2, 2]), np.ones(2), 1.0, 0.0), Limits(5), 0.0
+    )
+    assert local_search.without_redundant_items((0, 1)) == (0,)  # item 1 holds for all records of item 0
+    assert local_search.n_conditions((0, 1)) == 1

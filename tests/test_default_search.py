@@ -9,17 +9,17 @@ from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn import _search as grow
+from diverse_rule_sets.learn import _search as default_search
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Settings
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
 from internal import classifier
 
 
 def data(seed, n=240):
-    """Thresholds of four columns, both sides of each, and classes that depend on two of them."""
+    """Return thresholds of four columns, both sides of each, and classes that depend on three columns."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, 4))
     y = (X[:, 0] > 0.5).astype(int) + ((X[:, 1] > 0.6) & (X[:, 2] < 0.7))
@@ -33,15 +33,17 @@ def data(seed, n=240):
     return y, np.array(items).T, np.array(columns), opposites, backend
 
 
-def run(seed, split=True, **limits):
+def run(seed, split=True, **changes):
     y, _, columns, opposites, backend = data(seed)
-    bounds = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | limits))
-    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-    refiner = Refiner(backend, columns, scale, bounds, min_evidence=0.3)
-    settings = Settings(6, "strict", True, bounds)
+    limits = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | changes))
+    measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    local_search = LocalSearch(backend, columns, measures, limits, min_evidence=0.3)
+    settings = SearchSettings(6, "strict", True, limits)
     rng = np.random.default_rng(seed)
-    trace = grow.first_pass(backend, RejectionSampler(backend, "pairs", 0.2), refiner, settings, rng, lambda *_: None)
-    found = grow.finished(backend, refiner, trace, settings, opposites if split else None, lambda *_: None)
+    trace = default_search.first_pass(
+        backend, RejectionSampler(backend, "pairs", 0.2), local_search, settings, rng, lambda *_: None
+    )
+    found = default_search.finish(backend, local_search, trace, settings, opposites if split else None, lambda *_: None)
     return trace, found, backend
 
 
@@ -55,7 +57,7 @@ def value(found, backend, lambda_):
     )
 
 
-def test_without_a_cap_the_set_has_half_of_the_best_objective_over_the_candidates_seen():
+def test_the_objective_is_at_least_half_of_the_optimum_over_all_candidates():
     for seed in range(6):
         trace, found, backend = run(seed, split=False, max_rules=3)
         pool = trace.pool.candidates[: trace.n_seen[-1]]
@@ -69,7 +71,7 @@ def test_without_a_cap_the_set_has_half_of_the_best_objective_over_the_candidate
 
 
 @pytest.mark.parametrize("max_overlap", [0.0, 0.02, 1.0])
-def test_splits_never_lower_the_objective_and_keep_the_limits(max_overlap):
+def test_splits_never_lower_the_objective_and_respect_the_limits(max_overlap):
     n_split = 0
     for seed in range(8):
         trace, before, _ = run(seed, split=False, max_overlap=max_overlap, max_rules=12)
@@ -87,7 +89,7 @@ def test_splits_never_lower_the_objective_and_keep_the_limits(max_overlap):
 
 
 def test_each_step_of_the_first_pass_is_the_greedy_choice():
-    """No candidate of the final pool that was there in time would have scored higher within the limits."""
+    """No candidate in the pool at the time of the choice has a higher score within the limits."""
     trace, _, backend = run(1, max_overlap=0.05)
     y = data(1)[0]
     steps, pool = trace.chosen.steps, trace.pool.candidates
@@ -97,8 +99,8 @@ def test_each_step_of_the_first_pass_is_the_greedy_choice():
         union = frozenset().union(*earlier)
 
         def score(candidate, earlier=earlier):
-            far = sum(naive.jaccard_distance(covers[candidate.body], cover) for cover in earlier)
-            return candidate.quality / 2 + trace.lambda_ * far
+            distance = sum(naive.jaccard_distance(covers[candidate.body], cover) for cover in earlier)
+            return candidate.quality / 2 + trace.lambda_ * distance
 
         allowed = [
             c
@@ -125,7 +127,7 @@ def test_one_search_gives_the_rule_sets_of_several_fits(params):
 
 
 def test_wide_tables_have_short_rules():
-    """A hundred columns of noise beside two that matter: the rules name those two."""
+    """The class depends on two of 102 columns: the rules use these two."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 102))
     y = ((X[:, 3] > 0) & (X[:, 70] > -0.3)).astype(int)
@@ -136,7 +138,7 @@ def test_wide_tables_have_short_rules():
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
-def test_class_weights_reach_rules_labels_and_probabilities(load):
+def test_class_weights_change_labels_and_probabilities(load):
     X, y = load(return_X_y=True)
     rare = np.flatnonzero(y == 0)[10:]
     X, y = np.delete(X, rare, axis=0), np.delete(y, rare)
@@ -160,23 +162,22 @@ def test_class_weights_reach_rules_labels_and_probabilities(load):
         ({0: "much"}, r"class_weight\[0\] must be"),
     ],
 )
-def test_bad_class_weights_are_named(weight, message):
+def test_invalid_class_weights_raise_errors(weight, message):
     X, y = load_wine(return_X_y=True)
     with pytest.raises((ValueError, TypeError), match=message):
         DiverseRuleSetClassifier(class_weight=weight).fit(X, y)
 
 
 @pytest.mark.parametrize("params", [{"max_overlap": 1.0}, {"max_overlap": 1.0, "diversity": "none"}, {}])
-def test_no_rule_stands_there_twice(params):
-    """The same records under other conditions are no new rule either."""
+def test_no_two_rules_cover_the_same_records(params):
     for load in (load_wine, load_breast_cancer):
         X, y = load(return_X_y=True)
         rule_set = classifier(random_state=0, **params).fit(X, y).rule_set_
         assert len(set(rule_set)) == len(rule_set)
-        assert len({flags.tobytes() for flags in rule_set.fires(X).T}) == len(rule_set)
+        assert len({flags.tobytes() for flags in rule_set.covers(X).T}) == len(rule_set)
 
 
-def test_the_label_is_the_likeliest_class_even_where_nothing_can_be_told():
+def test_the_label_is_the_likeliest_class_even_on_noise():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(30, 2)).round(1), rng.integers(0, 4, 30)
@@ -184,13 +185,13 @@ def test_the_label_is_the_likeliest_class_even_where_nothing_can_be_told():
         np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
 
 
-def test_long_bodies_do_not_make_a_wide_table_slow():
-    """A start holds at most eight items, whatever the law draws."""
+def test_local_search_starts_from_at_most_eight_items():
+    """Drawn bodies may have more items, on wide tables most of all."""
     rng = np.random.default_rng(0)
     X = rng.random((200, 150))
     starts = []
-    climb = Refiner.climb
+    improve = LocalSearch.improve
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Refiner, "climb", lambda self, some: starts.extend(some) or climb(self, some))
+        patch.setattr(LocalSearch, "improve", lambda self, some: starts.extend(some) or improve(self, some))
         classifier(random_state=0, length_odds=1.0, max_rules=2).fit(X, X[:, 0] > 0.5)
     assert max(map(len, starts)) == 8

@@ -1,4 +1,4 @@
-"""The conditions that a column may contribute: thresholds or bins, categories and sets of them, ``is missing``."""
+"""The possible conditions on a column: thresholds or bins, categories and sets of categories, ``is missing``."""
 
 from __future__ import annotations
 
@@ -18,64 +18,64 @@ from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, s
 from diverse_rule_sets.data._rounding import as_datetime, shortest
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 
-# A category column contributes at most this many of its values, the most frequent ones.
+# Conditions use at most this many values of a category column, the most frequent ones.
 MAX_CATEGORIES = 256
 
 Edges = Sequence[Any]
 Binning = str | Mapping[Any, str | Edges]
 
 
-class Cutting(NamedTuple):
+class CutOptions(NamedTuple):
     """How columns become conditions.
 
     Parameters
     ----------
     binning : ``"supervised"``, ``"uniform"``, ``"quantile"``, or a mapping from column names to one of these or to
-        given edges; columns not named are cut as ``otherwise`` says
-    n_bins : bins of a numeric or date column where no edges are given
-    thresholds : offer ``x <= t`` and ``x > t`` at every edge, and sets of categories; otherwise the bins between
-        edges, and single categories
-    negation : offer ``not in`` where it names fewer categories
-    otherwise : how columns are cut that a mapping does not name
-    forbidden : columns that become no conditions, and are not even read
+        edges given by the user
+    n_bins : number of bins of a numeric or date column without given edges
+    thresholds : True for ``x <= t`` and ``x > t`` at every edge and for sets of categories; False for the bins between
+        edges and for single categories
+    negation : whether to use ``not in`` if it lists fewer categories
+    default_binning : the binning of columns that a mapping does not name
+    forbidden : columns without conditions; they are not read
     """
 
     binning: Binning
     n_bins: int
     thresholds: bool = False
     negation: bool = False
-    otherwise: str = "uniform"
+    default_binning: str = "uniform"
     forbidden: frozenset[Hashable] = frozenset()
 
 
-def _binning_of(cutting: Cutting, name: Hashable) -> str | Edges:
-    if isinstance(cutting.binning, Mapping):
-        return cutting.binning.get(name, cutting.otherwise)
-    return cutting.binning
+def _binning_of(options: CutOptions, name: Hashable) -> str | Edges:
+    if isinstance(options.binning, Mapping):
+        return options.binning.get(name, options.default_binning)
+    return options.binning
 
 
-# Conditions of a column, in order, each with the one that holds for the other records, if there is one.
-Offers = dict[Condition, Condition | None]
+# Conditions on a column, in order, each with the condition that holds for the other records, or None.
+PossibleConditions = dict[Condition, Condition | None]
 
 
-def offered_conditions(column: Column, cutting: Cutting, target: Target) -> Offers:
-    """List the conditions that a column may contribute, in order, `is missing` last."""
-    binning = _binning_of(cutting, column.name)
+def possible_conditions(column: Column, options: CutOptions, target: Target) -> PossibleConditions:
+    """Return the possible conditions on a column, in order, ``is missing`` last."""
+    binning = _binning_of(options, column.name)
     missing = column.missing
-    offers: Offers = {}
+    found: PossibleConditions = {}
     if column.kind in (NUMBER, DATE, INSTANT):
         _check_numbers(column, missing)
         if not missing.all():
-            edges = _edges(column, ~missing, binning, cutting.n_bins, target)
-            offers = _thresholds(column, edges) if cutting.thresholds else _bins(column, edges)
+            edges = _edges(column, ~missing, binning, options.n_bins, target)
+            found = _thresholds(column, edges) if options.thresholds else _bins(column, edges)
     elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
     elif column.kind != EMPTY:
         present = _present_categories(column)
-        offers = _sets(column, present, cutting, target) if cutting.thresholds else _equalities(column, present)
+        found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
     if missing.any():
-        offers[IsMissing(column.name)] = None
-    return offers
+        found[IsMissing(column.name)] = None
+    return found
 
 
 def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
@@ -89,12 +89,12 @@ def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
 
 
 def _present_categories(column: Column) -> Integers:
-    """Return the positions of the categories to speak of, ascending."""
+    """Return the positions of the categories to use in conditions, ascending."""
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if present.size > MAX_CATEGORIES:
         warn(
-            f"column {column.name!r} has {present.size:,} different values; rules will speak only of the "
+            f"column {column.name!r} has {present.size:,} different values; rules use only the "
             f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values"
         )
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
@@ -102,89 +102,91 @@ def _present_categories(column: Column) -> Integers:
     return present
 
 
-def _equalities(column: Column, present: Integers) -> Offers:
+def _equalities(column: Column, present: Integers) -> PossibleConditions:
+    """Return a condition for each category."""
     mixed = column.kind == CATEGORY
     return {Equals(column.name, column.categories[k], mixed=mixed): None for k in present}
 
 
-def _sets(column: Column, present: Integers, cutting: Cutting, target: Target) -> Offers:
-    """Offer every category, and the sets that tell classes apart, with their opposites where both can be named."""
+def _sets(column: Column, present: Integers, options: CutOptions, target: Target) -> PossibleConditions:
+    """Return conditions for every category and for sets that separate classes, each with its opposite if possible."""
     known = np.isin(column.values, present)
     subset = Target(target.codes[known], target.weights)
     parts = [(int(k),) for k in present] + category_sets(column.values[known], present, subset)
     everything = set(present.tolist())
 
-    def named(part: tuple[int, ...]) -> Condition | None:
+    def condition_of(part: tuple[int, ...]) -> Condition | None:
+        """Return the condition for a set of categories; None if the set is too long."""
         values = tuple(column.categories[k] for k in part)
         mixed = column.kind == CATEGORY
         if len(values) == 1:
             return Equals(column.name, values[0], mixed)
         others = tuple(column.categories[k] for k in sorted(everything - set(part)))
-        if cutting.negation and len(others) < len(values) and len(others) <= MAX_SET:
+        if options.negation and len(others) < len(values) and len(others) <= MAX_SET:
             return IsNotIn(column.name, others, mixed)
         return IsIn(column.name, values, mixed) if len(values) <= MAX_SET else None
 
-    offers: Offers = {}
+    found: PossibleConditions = {}
     for part in parts:
-        condition, rest = named(part), tuple(sorted(everything - set(part)))
+        condition, others = condition_of(part), tuple(sorted(everything - set(part)))
         if condition is not None:
-            offers[condition] = named(rest) if rest else None
-    return offers
+            found[condition] = condition_of(others) if others else None
+    return found
 
 
 def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bins: int, target: Target) -> list[Any]:
-    """Return where a numeric or date column is cut, ascending, each edge in the fewest digits."""
+    """Return the cut points of a numeric or date column, ascending; computed ones with as few digits as possible."""
     if not isinstance(binning, str):
-        return sorted({_given(edge, column) for edge in binning})
+        return sorted({_check_edge(edge, column) for edge in binning})
     present = column.values[known]
     if binning == "supervised":
         values, ranks = np.unique(present, return_inverse=True)
         subset = Target(target.codes[known], target.weights)
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
-        edges = [_between(values[cut - 1], values[cut]) for cut in cuts.tolist()]
+        edges = [_midpoint(values[cut - 1], values[cut]) for cut in cuts.tolist()]
     else:
         values = np.unique(present)
         edges = _EDGES[binning](present, values, n_bins)
-    # An edge with nothing above it separates nothing, and would close the outer interval.
+    # An edge without values above it separates nothing, and would bound the outer interval.
     return sorted({shortest(edge, values, column.kind) for edge in edges if edge < values[-1]})
 
 
-def _between(low: Any, high: Any) -> Any:
-    """Return a value in the middle, from low on but below high."""
+def _midpoint(low: Any, high: Any) -> Any:
+    """Return the middle of two values, at least low and below high."""
     if isinstance(low, np.datetime64):
         return low + (high - low) // 2
-    middle = low / 2 + high / 2  # their sum might overflow
+    middle = low / 2 + high / 2  # the sum of both might overflow
     return middle if low <= middle < high else low
 
 
-def _bins(column: Column, edges: list[Any]) -> Offers:
-    """Cut a column into intervals that share no value and leave none out."""
+def _bins(column: Column, edges: list[Any]) -> PossibleConditions:
+    """Return disjoint intervals between the edges that cover all values."""
     if not edges:
         return {}
     return {Interval(column.name, low, high): None for low, high in itertools.pairwise([None, *edges, None])}
 
 
-def _thresholds(column: Column, edges: list[Any]) -> Offers:
-    """Offer both sides of every edge."""
-    offers: Offers = {}
+def _thresholds(column: Column, edges: list[Any]) -> PossibleConditions:
+    """Return both sides of every edge."""
+    found: PossibleConditions = {}
     for edge in edges:
         below, above = Interval(column.name, high=edge), Interval(column.name, low=edge)
-        offers |= {below: above, above: below}
-    return offers
+        found |= {below: above, above: below}
+    return found
 
 
 def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
-    """Inner edges of bins of equal width (the paper's)."""
+    """Return the inner edges of bins of equal width (as in the paper)."""
     low, high = _as_float(values[[0, -1]])
     if low == high:
         return []
-    scale = 1.0 if max(-low, high) < 1e300 else 4.0  # the span of extreme values must not overflow
+    scale = 1.0 if max(-low, high) < 1e300 else 4.0  # so that the difference of extreme values does not overflow
     inner = np.linspace(low / scale, high / scale, n_bins + 1)[1:-1] * scale
     return _from_float(inner, values.dtype)
 
 
 def _quantile_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
-    """Inner edges of bins that hold about as many records each."""
+    """Return the inner edges of bins with about equal numbers of records."""
     if values.size == 1:
         return []
     levels = np.arange(1, n_bins) / n_bins
@@ -203,26 +205,26 @@ def _from_float(edges: NDArray[np.float64], dtype: np.dtype[Any]) -> list[Any]:
     return list(edges.astype(np.int64).astype(dtype) if dtype.kind == "M" else edges)
 
 
-def _given(edge: Any, column: Column) -> Any:
-    """Take an edge that the user gave as it is."""
+def _check_edge(edge: Any, column: Column) -> Any:
+    """Return an edge given by the user as a value of the column; raises ValueError if it is none."""
     try:
         if column.kind == NUMBER:
             number = float(edge)
             if not math.isfinite(number):
                 raise ValueError
             return number
-        return _given_date(edge, column.kind)
+        return _check_date(edge, column.kind)
     except (TypeError, ValueError):
         raise ValueError(
-            f"binning gives the edge {edge!r} for the column {column.name!r}, expected a {_EDGE_WORDS[column.kind]}"
+            f"binning gives the edge {edge!r} for the column {column.name!r}, expected a {_EDGE_TYPES[column.kind]}"
         ) from None
 
 
-_EDGE_WORDS = {NUMBER: "finite number", DATE: "date without a time zone", INSTANT: "date and time with a time zone"}
+_EDGE_TYPES = {NUMBER: "finite number", DATE: "date without a time zone", INSTANT: "date and time with a time zone"}
 
 
-def _given_date(edge: Any, kind: str) -> datetime.datetime:
-    """Take a date that the user gave: text, date, datetime, or numpy's or pandas' own."""
+def _check_date(edge: Any, kind: str) -> datetime.datetime:
+    """Return a date given by the user (text, date, datetime, numpy or pandas date) as a datetime."""
     if isinstance(edge, str):
         edge = datetime.datetime.fromisoformat(edge)
     elif isinstance(edge, np.datetime64):
@@ -233,6 +235,6 @@ def _given_date(edge: Any, kind: str) -> datetime.datetime:
         edge = datetime.datetime(edge.year, edge.month, edge.day)
     if (edge.tzinfo is None) != (kind == DATE):
         raise ValueError
-    # A plain datetime also where pandas gave its own.
+    # A plain datetime, also for a pandas Timestamp.
     whole = datetime.datetime.fromisoformat(edge.isoformat()[:26] if edge.tzinfo is None else edge.isoformat())
     return whole if kind == DATE else whole.astimezone(datetime.UTC)

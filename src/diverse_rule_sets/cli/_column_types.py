@@ -1,7 +1,6 @@
-"""Cells of text files become numbers, booleans, dates and text: by the kinds a model knows, or else by their looks.
+"""Cells of text files as numbers, booleans, dates and text: by the column types of a model, or else by their form.
 
-A column is of a kind if all its cells are. What looks like a number but starts with a zero, such as a zip code, is
-text.
+A column has a type if all its cells have it. Numbers that start with a zero, such as zip codes, are text.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from diverse_rule_sets.cli._boundary import InputError
+from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._reading_options import MISSING
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"
@@ -23,7 +22,7 @@ _REAL = {  # by the decimal mark
     mark: rf"^[-+]?([0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)([eE][-+]?[0-9]+)?$|^[-+]?(?i:inf|infinity|nan)$"
     for mark in (".", ",")
 }
-_GROUPED = r"^[-+]?[0-9]{1,3},[0-9]{3}$"  # as likely a thousand as a thousandth
+_GROUPED = r"^[-+]?[0-9]{1,3},[0-9]{3}$"  # could be thousands or decimals
 _NEARLY_ALL = 0.95
 _CODE = r"^[-+]?0[0-9]"
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\d(:?\d\d)?))?)?")
@@ -31,27 +30,27 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\
 
 @dataclass(frozen=True)
 class Cells:
-    """How cells are read.
+    """How to read cells.
 
     Parameters
     ----------
-    missing : words that stand for a missing value, besides the empty cell
-    date_format : how dates are written, as in `%d.%m.%Y`; None: as ISO 8601 has it
-    decimal : the decimal mark of numbers, a point or a comma; with one of them the other makes no number
+    missing : texts of a missing value, in addition to the empty cell
+    date_format : the format of dates, such as `%d.%m.%Y`; None: ISO 8601
+    decimal : the decimal mark of numbers, a point or a comma; a cell with the other one is not a number
     """
 
     missing: tuple[str, ...] = MISSING
     date_format: str | None = None
     decimal: str = "."
 
-    def present(self, column: pl.Series, named: Collection[Any] = ()) -> pl.Series:
-        """Return the cells without blanks around them, missing ones as null; a word that is named is none of these."""
-        trimmed = column.str.strip_chars()
-        return trimmed.set(trimmed.is_in(["", *(word for word in self.missing if word not in named)]), None)
+    def strip(self, column: pl.Series, values: Collection[Any] = ()) -> pl.Series:
+        """Return the cells without outer blanks, and null for missing values; a text in ``values`` is not missing."""
+        stripped = column.str.strip_chars()
+        return stripped.set(stripped.is_in(["", *(text for text in self.missing if text not in values)]), None)
 
-    def guessed(self, column: pl.Series) -> str:
-        """Tell by their looks what all the cells of a column are."""
-        cells = self.present(column).drop_nulls().unique()
+    def guess_kind(self, column: pl.Series) -> str:
+        """Return the type of a column, by the form of its cells."""
+        cells = self.strip(column).drop_nulls().unique()
         if cells.is_empty():
             return TEXT
         if cells.str.to_lowercase().is_in(["true", "false"]).all():
@@ -60,63 +59,63 @@ class Cells:
             return TEXT if cells.str.contains(_CODE).any() else NUMBER
         zones = set()
         for cell in cells:
-            moment = self.moment(cell)
-            if moment is None:
+            date = self.parse_date(cell)
+            if date is None:
                 return TEXT
-            zones.add(moment.tzinfo is not None)
+            zones.add(date.tzinfo is not None)
         if len(zones) > 1:
             return TEXT
         return INSTANT if zones.pop() else DATE
 
-    def with_comma(self, column: pl.Series) -> str | None:
-        """Return a cell that shows that nearly all are numbers with a decimal comma, which are not read as such."""
-        cells = self.present(column).drop_nulls()
+    def find_decimal_comma(self, column: pl.Series) -> str | None:
+        """Return a number with a decimal comma if nearly all cells could be such numbers but are read as text."""
+        cells = self.strip(column).drop_nulls()
         if self.decimal == "," or cells.is_empty():
             return None
-        like = cells.filter(cells.str.contains(_REAL[","]))
-        telling = like.filter(like.str.contains(",", literal=True) & ~like.str.contains(_GROUPED))
-        return telling[0] if len(telling) and len(like) >= _NEARLY_ALL * len(cells) else None
+        numbers = cells.filter(cells.str.contains(_REAL[","]))
+        examples = numbers.filter(numbers.str.contains(",", literal=True) & ~numbers.str.contains(_GROUPED))
+        return examples[0] if len(examples) and len(numbers) >= _NEARLY_ALL * len(cells) else None
 
-    def moment(self, cell: str) -> datetime.datetime | None:
-        """Read a date, with or without a time and a zone; None if it is none."""
+    def parse_date(self, cell: str) -> datetime.datetime | None:
+        """Return the date of a cell, with or without a time and a time zone; None if it is not a date."""
         try:
             if self.date_format is not None:
-                moment = datetime.datetime.strptime(cell, self.date_format)
+                date = datetime.datetime.strptime(cell, self.date_format)
             elif _ISO.fullmatch(cell):
-                moment = datetime.datetime.fromisoformat(cell.replace(" +", "+").replace(" Z", "Z"))
+                date = datetime.datetime.fromisoformat(cell.replace(" +", "+").replace(" Z", "Z"))
             else:
                 return None
         except ValueError:
             return None
-        return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC)
+        return date if date.tzinfo is None else date.astimezone(datetime.UTC)
 
     def _expected(self, kind: str) -> str:
-        """Say what a cell of a kind looks like."""
+        """Return a description of the cells of a type, for errors."""
         if kind in (DATE, INSTANT) and self.date_format is not None:
-            return f"a date as {self.date_format} writes it"
+            return f"a date in the format {self.date_format}"
         return "a number such as 1,5" if kind == NUMBER and self.decimal == "," else _EXPECTED[kind]
 
     def read(self, column: pl.Series, kind: str, values: Sequence[Any] = ()) -> pl.Series:
-        """Read the cells of a column as values of a kind; the first that is of another is an error that names it.
+        """Return the cells of a column as values of a type; raise an error for the first cell of another type.
 
-        ``values`` are those that the rules name, for columns of several kinds and of text: a word such as NA that a
-        rule names is a value.
+        ``values`` are the values in the conditions of the rules, for text columns and columns of several types: a text
+        such as NA is a value, and not missing, if a condition has it.
         """
         if kind == CATEGORY:
-            return self._as_values(self.present(column, values), values)
-        if kind not in _READERS:  # text stays as it is, blanks included
-            return column.set(self.present(column, values).is_null(), None)
-        cells = self.present(column)
+            return self._as_values(self.strip(column, values), values)
+        if kind not in _READERS:  # text is unchanged, with outer blanks
+            return column.set(self.strip(column, values).is_null(), None)
+        cells = self.strip(column)
         read = _READERS[kind](self, cells)
         wrong = (read.is_null() & cells.is_not_null()).arg_true()
         if len(wrong):
-            where, cell = f"column {column.name!r}, record {wrong[0] + 1}", column[wrong[0]]
+            place, cell = f"column {column.name!r}, record {wrong[0] + 1}", column[wrong[0]]
             hint = " (is it a decimal comma? give --decimal ,)" if kind == NUMBER and re.match(_REAL[","], cell) else ""
-            raise InputError(f"{where}: expected {self._expected(kind)}, got {cell!r}{hint}")
+            raise InputError(f"{place}: expected {self._expected(kind)}, got {cell!r}{hint}")
         return read
 
     def _as_values(self, cells: pl.Series, values: Sequence[Any]) -> pl.Series:
-        """Read cells of a column that held values of several kinds: as what the rules name, or as a number, or text."""
+        """Return the cells of a column of several types: as values of the rules, or else as numbers or text."""
         known = {str(value): value for value in values}
 
         def value(cell: str | None) -> Any:
@@ -127,14 +126,14 @@ class Cells:
         return pl.Series(cells.name, [value(cell) for cell in cells], pl.Object)
 
 
-def _numbers(how: Cells, cells: pl.Series) -> pl.Series:
-    """Read numbers: whole ones exactly, where all are."""
+def _numbers(settings: Cells, cells: pl.Series) -> pl.Series:
+    """Return the cells as numbers: as integers if all of them are integers."""
     cells = cells.str.strip_prefix("+")
     if cells.str.contains(_WHOLE).all():
         whole = cells.cast(pl.Int64, strict=False)
         if whole.null_count() == cells.null_count():
             return whole
-    real = cells.set(~cells.str.contains(_REAL[how.decimal]), None)
+    real = cells.set(~cells.str.contains(_REAL[settings.decimal]), None)
     return real.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
 
 
@@ -144,13 +143,13 @@ def _booleans(_: Cells, cells: pl.Series) -> pl.Series:
 
 
 def _dates(zoned: bool) -> Callable[[Cells, pl.Series], pl.Series]:
-    def read(how: Cells, cells: pl.Series) -> pl.Series:
-        fitting = {}
+    def read(settings: Cells, cells: pl.Series) -> pl.Series:
+        dates = {}
         for cell in cells.drop_nulls().unique():
-            moment = how.moment(cell)
-            if moment is not None and (moment.tzinfo is not None) == zoned:
-                fitting[cell] = moment
-        return pl.Series(cells.name, [fitting.get(cell) for cell in cells], pl.Datetime("us", "UTC" if zoned else None))
+            date = settings.parse_date(cell)
+            if date is not None and (date.tzinfo is not None) == zoned:
+                dates[cell] = date
+        return pl.Series(cells.name, [dates.get(cell) for cell in cells], pl.Datetime("us", "UTC" if zoned else None))
 
     return read
 
@@ -170,20 +169,20 @@ _EXPECTED = {
 
 
 def as_labels(labels: pl.Series, classes: Sequence[Any]) -> list[Any]:
-    """Return labels as the model writes them, so that `1`, `1.0` and the text "1" are one label; None if missing."""
-    alike: dict[str, list[Any]] = {}
+    """Return labels as those of the model: `1`, `1.0` and the text "1" are the same label; None if missing."""
+    by_key: dict[str, list[Any]] = {}
     for label in classes:
-        alike.setdefault(_label_key(label), []).append(label)
+        by_key.setdefault(_label_key(label), []).append(label)
     known = {(type(label), label): label for label in classes}
-    for key, some in alike.items():
-        if len(some) == 1:  # otherwise only the label itself will do
-            known.setdefault((str, key), some[0])
+    for key, labels_of_key in by_key.items():
+        if len(labels_of_key) == 1:  # otherwise the key is ambiguous
+            known.setdefault((str, key), labels_of_key[0])
 
-    def found(label: Any) -> Any:
+    def convert(label: Any) -> Any:
         same = known.get((str, str(label)), label)  # 2.0 and the text "2.0"
         return known.get((type(label), label), known.get((str, _label_key(label)), same))
 
-    return [None if label is None else found(label) for label in labels.to_list()]
+    return [None if label is None else convert(label) for label in labels.to_list()]
 
 
 def _label_key(label: Any) -> str:

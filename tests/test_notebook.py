@@ -1,4 +1,4 @@
-"""The table for notebooks: the facts of training, escaped, without script, on light and on dark."""
+"""The HTML table for notebooks: training figures, escaped text, no scripts, readable on light and dark themes."""
 
 import re
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ VOID = {"br"}
 
 
 class Reader(HTMLParser):
-    """The text and the tags of some HTML; what is left open or closed twice is an error."""
+    """The text and the tags of some HTML; an element that is not closed, or closed twice, is an error."""
 
     def __init__(self, source):
         super().__init__()
@@ -51,20 +51,25 @@ def a_set(**changes):
         "default": "bad",
         "class_totals": (60, 40),
         "uncovered_counts": (29, 21),
-        "backups": (Rule((Interval("age", 37),), "good", (("bad", 5), ("good", 20))),),
+        "fallbacks": (Rule((Interval("age", 37),), "good", (("bad", 5), ("good", 20))),),
     }
     return RuleSet(**(values | changes))
 
 
-def test_rules_backups_and_default_with_their_figures():
+def test_rules_fallback_rules_and_default_label_with_their_figures():
     read = Reader(a_set()._repr_html_())
-    assert read.cells[0] == "badgood"  # beside their colours
+    assert read.cells[0] == "badgood"  # the legend, next to the colours
     assert read.cells[1:6] == ["1", 'age > 37 AND sex = "F"', "good", "90%", "1010%"]
     assert read.cells[6:11] == ["2", "age <= 37", "bad", "75%", "4040%"]
-    assert read.cells[11] == "1 backup, asked in order where no rule covers a record (50 of 100)"
+    assert read.cells[11] == (
+        "1 fallback rule: if no rule covers a record (50 of 100), the first one that covers it decides"
+    )
     assert read.cells[12:17] == ["3", "age > 37", "good", "80%", "2525%"]
-    assert read.cells[17] == "OTHERWISE bad (25 records left: 24 bad, 1 good)"
-    assert "the most precise one speaks" in read.cells[18]
+    assert read.cells[17] == "OTHERWISE bad (default label of 25 records: 24 bad, 1 good)"
+    assert read.cells[18] == (
+        "If several rules cover a record, the one with the highest precision decides. "
+        "All figures are for the training records."
+    )
     assert len(read.cells) == 19
     bars = [tag for tag in read.tags if tag[0] == "rect"]
     assert [swatch["fill"] for _, swatch in bars[:2]] == list(COLOURS[:2])
@@ -75,12 +80,12 @@ def test_rules_backups_and_default_with_their_figures():
     ]
 
 
-def test_it_runs_nothing_and_styles_only_itself():
+def test_it_has_no_scripts_and_styles_only_itself():
     read = Reader(a_set()._repr_html_())
     names = {tag for tag, _ in read.tags}
     assert not names & {"script", "link", "img", "iframe"}
     me, *others = read.tags[0][1]["class"].split()
-    assert others == ["tex2jax_ignore", "mathjax_ignore"]  # a $ in a name starts no formula
+    assert others == ["tex2jax_ignore", "mathjax_ignore"]  # so that a $ in a name starts no formula
     selectors = [part.strip() for part in re.findall(r"([^{}]+)\{", read.styles) for part in part.split(",")]
     assert selectors
     assert all(selector.startswith(f".{me}") for selector in selectors)
@@ -88,10 +93,10 @@ def test_it_runs_nothing_and_styles_only_itself():
     assert Reader(a_set(default="good")._repr_html_()).tags[0][1]["class"].split()[0] != me
 
 
-def test_hostile_words_are_text():
+def test_html_in_names_and_values_is_escaped():
     bad = "</style></td><script>alert(1)</script>\"'&amp;"
     rules = (Rule((Equals(bad, bad),), bad, ((bad, 2), ("good", 1))),)
-    read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, backups=())._repr_html_())
+    read = Reader(a_set(rules=rules, classes=(bad, "good"), default=bad, fallbacks=())._repr_html_())
     assert not {"script"} & {tag for tag, _ in read.tags}
     assert read.cells[3] == bad
     assert "alert(1)" in read.cells[2]
@@ -99,7 +104,7 @@ def test_hostile_words_are_text():
     assert bad in titles[0]["aria-label"]
 
 
-def test_many_rules_many_classes_and_none():
+def test_many_rules_many_classes_and_no_rules():
     many = a_set(rules=a_set().rules * 100)._repr_html_()
     assert "and 100 more; print the rule set" in many
     classes = tuple(f"c{k}" for k in range(26))
@@ -110,35 +115,39 @@ def test_many_rules_many_classes_and_none():
     solid = ["fill-opacity" not in bar for tag, bar in read.tags if tag == "rect"]
     assert solid == [True, False, True] + [False] * 25  # the legend, then the bar
     empty = Reader(RuleSet((), ("a", "b"), "a", (2, 1), (2, 1))._repr_html_())
-    assert empty.cells == ["OTHERWISE a (3 records left: 2 a, 1 b)"]
+    assert empty.cells == ["OTHERWISE a (default label of 3 records: 2 a, 1 b)"]
     uncounted = Reader(a_set(rules=(Rule((Interval("age", 37),), "good"),))._repr_html_())
     assert uncounted.cells[4:6] == ["–", "00%"]
 
 
-def test_almost_all_is_not_all_and_few_are_not_none():
+def test_shares_are_not_rounded_to_0_or_100_percent():
     counts = ((("bad", 4_521), ("good", 2)), (("bad", 0), ("good", 9)))
     rules = tuple(Rule((Interval("age", 37),), label, n) for label, n in zip(("bad", "good"), counts, strict=True))
-    read = Reader(a_set(rules=rules, class_totals=(12_000, 8_000), backups=())._repr_html_())
+    read = Reader(a_set(rules=rules, class_totals=(12_000, 8_000), fallbacks=())._repr_html_())
     assert (read.cells[4], read.cells[5]) == (">99.9%", "4,52322.6%")
     assert (read.cells[9], read.cells[10]) == ("100%", "9<0.1%")
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "text"),
     [
         (None, ""),
         ((1.0, 1.05), ""),
-        ((1 / 60, 1 / 40), "Every class counts the same, whatever its size"),
-        ((1.0, 5.0), "A record counts by its class: bad 1, good 5."),
+        (
+            (1 / 60, 1 / 40),
+            "All classes have the same total weight: "
+            "the label of a rule is the class that is unusually frequent in it.",
+        ),
+        ((1.0, 5.0), "Weight of a record by class: bad 1, good 5."),
     ],
 )
-def test_how_classes_count_is_said_as_in_print(weights, told):
+def test_the_sentence_about_class_weights_is_the_one_that_is_printed(weights, text):
     rules = a_set(class_weights=weights)
     last = Reader(rules._repr_html_()).cells[-1]
-    assert (last == str(rules).split("\n")[-1]) == bool(told)
-    assert told in last
+    assert (last == str(rules).split("\n")[-1]) == bool(text)
+    assert text in last
 
 
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
-def test_colours_stand_out_on_white_and_on_black(ground):
-    assert min(contrast(colour, ground) for colour in COLOURS) >= 3
+@pytest.mark.parametrize("background", ["#ffffff", "#111111"])
+def test_colours_have_contrast_on_white_and_on_black(background):
+    assert min(contrast(colour, background) for colour in COLOURS) >= 3

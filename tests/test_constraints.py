@@ -1,4 +1,4 @@
-"""What experts ask is kept, on every table, by every learnt rule and backup, in both searches."""
+"""Learnt rules and fallback rules satisfy the constraints, on every table and with both searches."""
 
 import itertools
 import pickle
@@ -26,26 +26,27 @@ from diverse_rule_sets import (
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _diversify as diversify
-from diverse_rule_sets.learn import _search as grow
-from diverse_rule_sets.learn._constraints import FREE, Given, Steering
-from diverse_rule_sets.learn._fallbacks import find_backups
+from diverse_rule_sets.learn import _search as default_search
+from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
+from diverse_rule_sets.learn._fallbacks import find_fallbacks
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import Refiner
-from diverse_rule_sets.learn._measures import Scale
-from diverse_rule_sets.learn._paper_search import Settings, search
-from diverse_rule_sets.learn.samplers import RejectionSampler, SteeredSampler
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._paper_search import search
+from diverse_rule_sets.learn._selection import SearchSettings
+from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from internal import classifier
-from test_grow import data
-from test_search import random_data as small_data
+from test_default_search import data
+from test_paper_search import random_data as small_data
 
 COLUMNS = ("a", "b", "c", "d")
-WAYS = ("increasing", "decreasing")
+DIRECTIONS = ("increasing", "decreasing")
 PAPER = {"paper_search": True, "n_candidates": 30}
 SEARCHES = [{}, PAPER]
 
 
 def random_table(seed, n_classes=2, n=120):
-    """Numbers in `a`, `b` (with gaps) and `c`, letters in `d`; the class depends on all of them, not monotonically."""
+    """Return numbers in `a`, `b` (some missing) and `c`, letters in `d`; classes are not monotone in the numbers."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -63,7 +64,7 @@ def random_table(seed, n_classes=2, n=120):
 
 @st.composite
 def fits(draw):
-    """A random table, and parameters of a fit that finds many rules on it."""
+    """Draw a random table, and parameters of a fit that finds many rules on it."""
     X, y = random_table(draw(st.integers(0, 10_000)), draw(st.sampled_from([2, 3])))
     params = {
         "random_state": draw(st.integers(0, 99)),
@@ -85,7 +86,7 @@ some_rules = st.lists(
             Rule((Interval("a", high=2.0), Equals("d", "x")), 0),
             Rule((Equals("d", "z"),), "1"),
             Rule((IsMissing("b"),), 0),
-            Rule((Interval("c", low=99.0),), 1),  # covers nothing
+            Rule((Interval("c", low=99.0),), 1),  # covers no record
             Rule((Interval("a", high=5.0), Interval("b", high=0.5), Interval("c", low=1.0, high=3.0)), np.int64(1)),
         ]
     ),
@@ -95,9 +96,9 @@ some_rules = st.lists(
 
 
 def learnt_of(clf):
-    """The rules that were learnt, and all backups."""
+    """Return the learnt rules and all fallback rules."""
     n_given = len(clf.given_rules or ())
-    return [*clf.rule_set_.rules[n_given:], *clf.rule_set_.backups]
+    return [*clf.rule_set_.rules[n_given:], *clf.rule_set_.fallbacks]
 
 
 # --- given rules -------------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ def learnt_of(clf):
 
 @settings(max_examples=40)
 @given(fits(), some_rules)
-def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
+def test_given_rules_come_first_and_learnt_rules_respect_the_limits(fit, rules):
     X, y, params = fit
     clf = classifier(given_rules=rules, **params).fit(X, y)
     rule_set = clf.rule_set_
@@ -118,8 +119,8 @@ def test_given_rules_stand_and_others_are_chosen_beside_them(fit, rules):
     before = frozenset()
     for j, (rule, cover, step) in enumerate(zip(rule_set, covers, clf.history_, strict=True)):
         assert dict(rule.class_counts) == {label: sum(y[i] == label for i in cover) for label in set(y.tolist())}
-        far = sum(naive.jaccard_distance(cover, other) for other in covers[:j])
-        assert step["distance_gain"] == pytest.approx(far)
+        distance = sum(naive.jaccard_distance(cover, other) for other in covers[:j])
+        assert step["distance_gain"] == pytest.approx(distance)
         new = sum(y[i] == rule.label for i in cover - before)
         assert step["recall_gain"] == pytest.approx(new / (y == rule.label).sum())
         if j >= len(rules):
@@ -150,26 +151,26 @@ def test_the_quality_of_a_given_rule_is_that_of_its_own_label(params):
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_rules_go_where_the_given_ones_are_not(params):
-    """The rule that a free search finds first is given: the others stay as far from it as they would."""
+def test_learnt_rules_do_not_overlap_given_ones(params):
+    """The given rule is the first that an unconstrained search finds."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    free = classifier(random_state=0, max_overlap=0.0, **params).fit(X, y)
-    first = free.rule_set_[0]
+    unconstrained = classifier(random_state=0, max_overlap=0.0, **params).fit(X, y)
+    first = unconstrained.rule_set_[0]
     clf = classifier(random_state=1, max_overlap=0.0, given_rules=[first], **params).fit(X, y)
     assert clf.rule_set_[0] == first
     assert clf.rule_set_[0].class_counts == first.class_counts
     assert len(clf.rule_set_) > 1
-    fired = clf.rule_set_.fires(X)
-    assert not fired[fired[:, 0], 1:].any()
+    covers = clf.rule_set_.covers(X)
+    assert not covers[covers[:, 0], 1:].any()
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_as_many_given_as_wanted_leaves_no_room(params):
+def test_as_many_given_rules_as_max_rules(params):
     X, y = random_table(1)
     rules = [Rule((Interval("a", low=4.0),), 1), Rule((Equals("d", "x"),), 0)]
     clf = classifier(given_rules=rules, max_rules=2, diversity=2.5, random_state=0, **params).fit(X, y)
     assert list(clf.rule_set_) == rules
-    assert clf.rule_set_.backups == ()
+    assert clf.rule_set_.fallbacks == ()
     assert clf.lambda_ == 2.5
     distance = naive.dispersion([frozenset(np.flatnonzero(rule.covers(X))) for rule in rules])
     assert clf.objective_ == pytest.approx(sum(step["quality"] for step in clf.history_) + 2.5 * distance)
@@ -196,7 +197,7 @@ def test_a_path_begins_with_the_given_rules():
         diversity_path(clf, X, y, max_rules=[1, 3], cv=3)
 
 
-def test_given_rules_stand_where_there_is_one_class_only():
+def test_given_rules_with_a_single_class():
     X, y = random_table(0)
     rule = Rule((Equals("d", "x"),), "only")
     clf = classifier(given_rules=[rule]).fit(X, ["only"] * len(y))
@@ -204,7 +205,7 @@ def test_given_rules_stand_where_there_is_one_class_only():
 
 
 @pytest.mark.parametrize("conflict", ["smoothed", "precision", "f1", "first", "vote", "counts"])
-def test_a_rule_that_covers_nothing_is_kept_and_does_no_harm(conflict):
+def test_a_given_rule_that_covers_no_record(conflict):
     X, y = load_iris(return_X_y=True)
     rule = Rule((Interval("x0", low=1e6),), 1)
     clf = classifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
@@ -215,16 +216,16 @@ def test_a_rule_that_covers_nothing_is_kept_and_does_no_harm(conflict):
     assert clf.predict([[1e7, 3.0, 60.0, 50.0]]).size == 1
 
 
-def test_rules_may_be_given_in_words(monkeypatch):
+def test_rules_may_be_given_as_text(monkeypatch):
     X, y = load_iris(return_X_y=True)
-    words = {"IF x3 <= 0.8 THEN 0": Rule((Interval("x3", high=0.8),), "0")}
-    monkeypatch.setattr(Rule, "parse", staticmethod(words.__getitem__), raising=False)
-    clf = classifier(given_rules=list(words), random_state=0).fit(X, y)
+    texts = {"IF x3 <= 0.8 THEN 0": Rule((Interval("x3", high=0.8),), "0")}
+    monkeypatch.setattr(Rule, "parse", staticmethod(texts.__getitem__), raising=False)
+    clf = classifier(given_rules=list(texts), random_state=0).fit(X, y)
     assert clf.rule_set_[0] == Rule((Interval("x3", high=0.8),), 0)
 
 
 @pytest.mark.parametrize(
-    ("labels", "said", "meant"),
+    ("labels", "given_label", "expected"),
     [
         ([1.0, 2.0], "2", 2.0),
         ([1.0, 2.0], "2.0", 2.0),
@@ -233,23 +234,23 @@ def test_rules_may_be_given_in_words(monkeypatch):
         (["a", "b"], np.str_("a"), "a"),
     ],
 )
-def test_a_label_in_words(labels, said, meant):
+def test_the_label_of_a_given_rule_becomes_that_of_y(labels, given_label, expected):
     X = pd.DataFrame({"a": np.arange(40.0)})
-    clf = classifier(given_rules=[Rule((Interval("a", high=9.0),), said)]).fit(X, labels * 20)
-    assert clf.rule_set_[0].label == meant
-    assert type(clf.rule_set_[0].label) is type(meant)
+    clf = classifier(given_rules=[Rule((Interval("a", high=9.0),), given_label)]).fit(X, labels * 20)
+    assert clf.rule_set_[0].label == expected
+    assert type(clf.rule_set_[0].label) is type(expected)
 
 
 @pytest.mark.parametrize("default", ["least_covered", "majority"])
-def test_the_default_knows_of_given_rules(default):
-    """Class 0 is under a given rule to the last record, so the least covered class is another one."""
+def test_the_default_label_depends_on_given_rules(default):
+    """A given rule covers all records of class 0, so another class is the least covered."""
     X, y = load_iris(return_X_y=True)
     rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
     clf = classifier(given_rules=rules, max_rules=2, default=default).fit(X, y)
     assert clf.rule_set_.default == 1
 
 
-def test_clones_pickles_grids_threads_and_tables_of_any_kind():
+def test_clone_pickle_grid_search_threads_and_polars():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = classifier(
         given_rules=[Rule((Interval("mean radius", low=17.0),), 0)],
@@ -259,10 +260,10 @@ def test_clones_pickles_grids_threads_and_tables_of_any_kind():
         random_state=0,
         max_rules=6,
     ).fit(X, y)
-    page = str(clf.rule_set_)
-    assert str(clone(clf).fit(X, y).rule_set_) == page
-    assert str(pickle.loads(pickle.dumps(clf)).rule_set_) == page
-    assert str(clone(clf).set_params(n_jobs=2).fit(pl.from_pandas(X), y.to_numpy()).rule_set_) == page
+    text = str(clf.rule_set_)
+    assert str(clone(clf).fit(X, y).rule_set_) == text
+    assert str(pickle.loads(pickle.dumps(clf)).rule_set_) == text
+    assert str(clone(clf).set_params(n_jobs=2).fit(pl.from_pandas(X), y.to_numpy()).rule_set_) == text
     grid = GridSearchCV(clf, {"max_rules": [2, 4], "forbidden": [None, ["mean area"]]}, cv=2).fit(X, y)
     assert grid.best_score_ > 0.8
     assert grid.best_estimator_.rule_set_[0] == clf.given_rules[0]
@@ -273,7 +274,7 @@ def test_clones_pickles_grids_threads_and_tables_of_any_kind():
 
 @settings(max_examples=40)
 @given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3))
-def test_a_forbidden_column_might_as_well_not_be_there(fit, names):
+def test_forbidding_a_column_equals_dropping_it(fit, names):
     X, y, params = fit
     clf = classifier(forbidden=sorted(names), **params).fit(X, y)
     without = classifier(**params).fit(X.drop(columns=sorted(names)), y)
@@ -283,7 +284,7 @@ def test_a_forbidden_column_might_as_well_not_be_there(fit, names):
     np.testing.assert_array_equal(clf.predict(X), without.predict(X.drop(columns=sorted(names))))
 
 
-def test_what_is_forbidden_would_have_been_used():
+def test_the_forbidden_column_is_used_otherwise():
     X, y = random_table(0)
     assert any("a" in {c.column for c in rule.conditions} for rule in fitted(X, y).rule_set_)
     assert "a" not in fitted(X, y, forbidden=["a"]).rule_set_.columns
@@ -293,7 +294,7 @@ def fitted(X, y, **params):
     return classifier(random_state=0, **params).fit(X, y)
 
 
-def test_a_forbidden_column_is_not_even_read():
+def test_a_forbidden_column_is_not_read():
     X, y = random_table(0)
     X["lists"] = [[1, 2]] * len(X)
     with pytest.raises(TypeError, match="lists"):
@@ -312,8 +313,8 @@ def test_all_columns_forbidden(params):
     assert list(clf.rule_set_) == [rule]
 
 
-def test_many_forbidden_columns_do_not_make_the_others_coarse():
-    """Tables of over 200 columns get fewer bins; those that are not read do not count."""
+def test_forbidden_columns_do_not_lower_the_number_of_bins():
+    """Tables of over 200 columns get fewer bins; forbidden columns do not count."""
     X, y = random_table(0)
     wide = pd.concat([X, pd.DataFrame(np.zeros((len(X), 900)), columns=[f"z{j}" for j in range(900)])], axis=1)
     assert str(fitted(wide, y, forbidden=list(wide.columns[4:])).rule_set_) == str(fitted(X, y).rule_set_)
@@ -324,7 +325,7 @@ def test_many_forbidden_columns_do_not_make_the_others_coarse():
 
 @settings(max_examples=40)
 @given(fits(), st.sets(st.sampled_from(COLUMNS), min_size=1, max_size=3), st.integers(3, 4))
-def test_every_learnt_rule_and_backup_speaks_of_what_is_required(fit, names, max_conditions):
+def test_every_learnt_rule_and_fallback_rule_uses_the_required_columns(fit, names, max_conditions):
     X, y, params = fit
     clf = classifier(required=sorted(names), max_conditions=max_conditions, **params).fit(X, y)
     for rule in learnt_of(clf):
@@ -332,28 +333,28 @@ def test_every_learnt_rule_and_backup_speaks_of_what_is_required(fit, names, max
         assert len(rule.conditions) <= max_conditions
 
 
-def test_required_columns_are_found_and_cost_little():
-    """Two columns of noise must be spoken of; the rules still tell the classes apart by two others of thirty."""
+def test_required_columns_of_noise_lower_the_accuracy_little():
+    """The rules use the required columns, and still separate the classes by two others of thirty."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 30))
     y = ((X[:, 3] > 0) & (X[:, 20] > -0.3)).astype(int)
     for names in (["x7"], ["x7", "x8"], ["x3", "x7", "x8"]):
-        free = fitted(X[:600], y[:600])
+        unconstrained = fitted(X[:600], y[:600])
         clf = fitted(X[:600], y[:600], required=names)
-        assert not any(set(names) <= {c.column for c in rule.conditions} for rule in free.rule_set_)
+        assert not any(set(names) <= {c.column for c in rule.conditions} for rule in unconstrained.rule_set_)
         assert all(set(names) <= {c.column for c in rule.conditions} for rule in learnt_of(clf))
         assert clf.score(X[600:], y[600:]) > 0.85
 
 
-def test_backups_never_lose_a_required_column():
+def test_fallback_rules_use_the_required_columns():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     clf = fitted(X, y, required=["mean texture"])
-    assert clf.rule_set_.backups
-    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.backups)
+    assert clf.rule_set_.fallbacks
+    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.fallbacks)
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_given_rules_need_not_speak_of_what_is_required(params):
+def test_given_rules_need_not_use_the_required_columns(params):
     X, y = random_table(0)
     rule = Rule((Equals("d", "y"),), 1)
     clf = fitted(X, y, required=["a"], given_rules=[rule], min_evidence=0.0, **params)
@@ -362,10 +363,12 @@ def test_given_rules_need_not_speak_of_what_is_required(params):
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_a_required_column_that_tells_nothing_is_said_aloud(params):
+def test_a_required_column_without_conditions_gives_a_warning(params):
     X, y = random_table(0)
     X["same"] = 1.0
-    with pytest.warns(UserWarning, match="required names 'same', of which no condition tells records apart"):
+    with pytest.warns(
+        UserWarning, match="required names 'same', on which no condition separates records; no rule can be learnt"
+    ):
         clf = fitted(X, y, required=["a", "same"], **params)
     assert len(clf.rule_set_) == 0
 
@@ -373,13 +376,13 @@ def test_a_required_column_that_tells_nothing_is_said_aloud(params):
 # --- monotone ----------------------------------------------------------------------------------------------------
 
 
-def keeps_direction(rule, way_of):
-    """Look at the conditions of a rule as a reader would."""
+def has_directions(rule, directions):
+    """Return whether the conditions of a rule have the directions by column and label."""
     for condition in rule.conditions:
-        way = way_of.get((condition.column, rule.label))
-        if way is not None and isinstance(condition, Interval):
-            missing_bound = condition.high if way == "increasing" else condition.low
-            if missing_bound is not None:
+        direction = directions.get((condition.column, rule.label))
+        if direction is not None and isinstance(condition, Interval):
+            banned_bound = condition.high if direction == "increasing" else condition.low
+            if banned_bound is not None:
                 return False
     return True
 
@@ -388,175 +391,185 @@ def keeps_direction(rule, way_of):
 @given(
     fits(),
     st.dictionaries(
-        st.sampled_from(COLUMNS[:3]), st.dictionaries(st.sampled_from([0, 1]), st.sampled_from(WAYS)), min_size=1
+        st.sampled_from(COLUMNS[:3]), st.dictionaries(st.sampled_from([0, 1]), st.sampled_from(DIRECTIONS)), min_size=1
     ),
     st.sampled_from([(), ("a",), ("a", "b")]),
 )
-def test_every_learnt_rule_and_backup_keeps_its_direction(fit, monotone, required):
+def test_every_learnt_rule_and_fallback_rule_has_the_directions(fit, monotone, required):
     X, y, params = fit
     clf = classifier(monotone=monotone, required=list(required), **params).fit(X, y)
-    way_of = {(name, label): way for name, ways in monotone.items() for label, way in ways.items()}
+    directions = {(name, label): direction for name, labels in monotone.items() for label, direction in labels.items()}
     for rule in learnt_of(clf):
-        assert keeps_direction(rule, way_of), str(rule)
+        assert has_directions(rule, directions), str(rule)
         assert set(required) <= {condition.column for condition in rule.conditions}
     if not params.get("paper_search"):  # the label is still the likeliest class, or one of those as likely
         shares = clf.predict_proba(X)
         assert (shares[np.arange(len(y)), clf.predict(X)] >= shares.max(axis=1) - 1e-9).all()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_one_word_speaks_of_the_second_of_two_labels(way):
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_single_direction_is_that_of_the_second_of_two_labels(direction):
     X, y = random_table(3)
-    other = WAYS[1 - WAYS.index(way)]
-    word, by_label = fitted(X, y, monotone={"a": way}), fitted(X, y, monotone={"a": {0: other, "1": way}})
-    assert str(word.rule_set_) == str(by_label.rule_set_)
-    assert str(word.rule_set_) != str(fitted(X, y, monotone={"a": other}).rule_set_)
+    other = DIRECTIONS[1 - DIRECTIONS.index(direction)]
+    single = fitted(X, y, monotone={"a": direction})
+    by_label = fitted(X, y, monotone={"a": {0: other, "1": direction}})
+    assert str(single.rule_set_) == str(by_label.rule_set_)
+    assert str(single.rule_set_) != str(fitted(X, y, monotone={"a": other}).rule_set_)
 
 
-def risk(n=3000, seed=0):
-    """Risk rises with age and with income falling, but in this table the ages from 40 to 50 are safe by chance."""
+def risk_table(n=3000, seed=0):
+    """Return a table where risk increases with age and decreases with income, except for low risk at ages 40 to 50."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.uniform(20, 80, n).round(), "income": rng.lognormal(10, 0.5, n).round(-2)})
-    chance = np.where((X["age"] > 40) & (X["age"] <= 50), 0.05, 0.1 + 0.7 * (X["age"] > 30) * (X["income"] < 24000))
-    return X, np.where(rng.random(n) < chance, "ill", "well")
+    risk = np.where((X["age"] > 40) & (X["age"] <= 50), 0.05, 0.1 + 0.7 * (X["age"] > 30) * (X["income"] < 24000))
+    return X, np.where(rng.random(n) < risk, "ill", "well")
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_where_a_direction_matters(params):
-    """Free rules follow the dip; rules that must not, do not, and are about as good."""
-    X, y = risk()
-    ways = {"age": {"ill": "increasing", "well": "decreasing"}, "income": {"ill": "decreasing"}}
-    way_of = {(name, label): way for name, by_label in ways.items() for label, way in by_label.items()}
-    free = fitted(X[:2000], y[:2000], **params)
-    clf = fitted(X[:2000], y[:2000], monotone=ways, **params)
-    assert not all(keeps_direction(rule, way_of) for rule in learnt_of(free))
-    assert all(keeps_direction(rule, way_of) for rule in learnt_of(clf))
+def test_directions_change_the_rules(params):
+    """Only unconstrained rules use the low risk at ages 40 to 50; constrained rules are nearly as accurate."""
+    X, y = risk_table()
+    monotone = {"age": {"ill": "increasing", "well": "decreasing"}, "income": {"ill": "decreasing"}}
+    directions = {(name, label): direction for name, labels in monotone.items() for label, direction in labels.items()}
+    unconstrained = fitted(X[:2000], y[:2000], **params)
+    clf = fitted(X[:2000], y[:2000], monotone=monotone, **params)
+    assert not all(has_directions(rule, directions) for rule in learnt_of(unconstrained))
+    assert all(has_directions(rule, directions) for rule in learnt_of(clf))
     assert {rule.label for rule in clf.rule_set_} == {"ill", "well"}
-    assert clf.score(X[2000:], y[2000:]) > free.score(X[2000:], y[2000:]) - 0.12
+    assert clf.score(X[2000:], y[2000:]) > unconstrained.score(X[2000:], y[2000:]) - 0.12
     assert clf.score(X[2000:], y[2000:]) > 0.65
 
 
-def test_dates_have_a_direction_too():
+def test_directions_of_dates():
     rng = np.random.default_rng(0)
     days = rng.integers(0, 3000, 400)
     X = pd.DataFrame({"since": pd.Timestamp("2015-01-01") + pd.to_timedelta(days, "D"), "noise": rng.random(400)})
     y = (days > 1000) & (days <= 2000)
-    free, clf = fitted(X, y), fitted(X, y, monotone={"since": "increasing"})
-    way_of = {("since", True): "increasing", ("since", False): "decreasing"}
-    assert not all(keeps_direction(rule, way_of) for rule in learnt_of(free))
-    assert all(keeps_direction(rule, way_of) for rule in learnt_of(clf))
+    unconstrained, clf = fitted(X, y), fitted(X, y, monotone={"since": "increasing"})
+    directions = {("since", True): "increasing", ("since", False): "decreasing"}
+    assert not all(has_directions(rule, directions) for rule in learnt_of(unconstrained))
+    assert all(has_directions(rule, directions) for rule in learnt_of(clf))
     assert "since" in clf.rule_set_.columns
 
 
-def test_outer_bins_may_stay():
-    X, y = risk()
+def test_directions_of_bins():
+    X, y = risk_table()
     clf = fitted(X, y, thresholds=False, monotone={"age": {"ill": "increasing"}, "income": {"ill": "decreasing"}})
     ill = [rule for rule in clf.rule_set_ if rule.label == "ill"]
     assert ill
-    assert all(keeps_direction(rule, {("age", "ill"): "increasing", ("income", "ill"): "decreasing"}) for rule in ill)
+    assert all(has_directions(rule, {("age", "ill"): "increasing", ("income", "ill"): "decreasing"}) for rule in ill)
 
 
-def grown(seed, steering, guarded=True):
-    """Search items of four columns, of which the odd ones say `above`; returns the rules before and after splits."""
+def find_and_split(seed, constraints, constrained=True):
+    """Return the rules before and after splits; items of odd number are lower bounds of four columns.
+
+    Splits ignore the constraints if ``constrained`` is False.
+    """
     y, _, columns, opposites, backend = data(seed)
     limits = Limits(max_rules=14, max_conditions=3, min_support=3)
-    scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-    refiner = Refiner(backend, columns, scale, limits, 0.3, steering)
-    how, rng = Settings(6, "strict", True, limits), np.random.default_rng(seed)
-    sampler = SteeredSampler(backend, "pairs", 0.2, steering)
-    trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
-    refiner.steering = steering if guarded else FREE
-    before, after = (grow.finished(backend, refiner, trace, how, o, lambda *_: None) for o in (None, opposites))
+    measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    local_search = LocalSearch(backend, columns, measures, limits, 0.3, constraints)
+    search_settings, rng = SearchSettings(6, "strict", True, limits), np.random.default_rng(seed)
+    sampler = ConstrainedSampler(backend, "pairs", 0.2, constraints)
+    trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, lambda *_: None)
+    local_search.constraints = constraints if constrained else UNCONSTRAINED
+    before, after = (
+        default_search.finish(backend, local_search, trace, search_settings, items, lambda *_: None)
+        for items in (None, opposites)
+    )
     return before.steps, after.steps
 
 
 @pytest.mark.parametrize("required", [(), (3,)])
 @pytest.mark.parametrize("label", range(3))
-def test_splits_keep_to_what_is_asked(label, required):
-    """They are made here, and would break it if nobody looked."""
+def test_splits_satisfy_the_constraints(label, required):
+    """Splits that ignore the constraints violate them."""
     banned = np.zeros((3, 40), bool)
     banned[label, 1::2] = True
-    steering = Steering((), np.repeat(np.arange(4), 10), required, banned)
-    broken, n_splits = {True: 0, False: 0}, 0
-    for seed, guarded in itertools.product(range(6), broken):
-        before, after = grown(seed, steering, guarded)
-        assert all(steering.allows(step.body, step.label) for step in before)
-        broken[guarded] += sum(not steering.allows(step.body, step.label) for step in after)
-        n_splits += (len(after) - len(before)) * guarded
+    constraints = Constraints((), np.repeat(np.arange(4), 10), required, banned)
+    n_violations, n_splits = {True: 0, False: 0}, 0
+    for seed, constrained in itertools.product(range(6), n_violations):
+        before, after = find_and_split(seed, constraints, constrained)
+        assert all(constraints.allow(step.body, step.label) for step in before)
+        n_violations[constrained] += sum(not constraints.allow(step.body, step.label) for step in after)
+        n_splits += (len(after) - len(before)) * constrained
     assert n_splits > 0
-    assert broken[True] == 0
-    assert broken[False] > 0
+    assert n_violations[True] == 0
+    assert n_violations[False] > 0
 
 
-def test_shortening_leaves_an_item_of_a_required_column():
-    """Item 1 holds wherever item 0 does, and is left out unless its column is required."""
+def test_an_item_of_a_required_column_is_not_redundant():
+    """Item 1 holds for all records of item 0, and is dropped unless its column is required."""
     items = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 1, 1]), 2)
-    scale = Scale(backend.class_totals, np.ones(2), 1.0, 0.0)
-    for required, kept in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
-        steering = Steering((), np.arange(3), required)
-        assert Refiner(backend, np.arange(3), scale, Limits(5), 0.0, steering).shortened((0, 1)) == kept
+    measures = Measures(backend.class_totals, np.ones(2), 1.0, 0.0)
+    for required, expected in (((), (0,)), ((0,), (0,)), ((1,), (0, 1))):
+        constraints = Constraints((), np.arange(3), required)
+        local_search = LocalSearch(backend, np.arange(3), measures, Limits(5), 0.0, constraints)
+        assert local_search.without_redundant_items((0, 1)) == expected
 
 
 @pytest.mark.parametrize("required", [(), (2,)])
-def test_backups_may_be_what_they_are(required):
-    """The label of a backup is known only once those before it have taken their records."""
-    broken = {True: 0, False: 0}
-    for seed, guarded in itertools.product(range(60), broken):
+def test_fallback_rules_satisfy_the_constraints(required):
+    """The label of a fallback rule depends on the records that earlier ones cover."""
+    n_violations = {True: 0, False: 0}
+    for seed, constrained in itertools.product(range(60), n_violations):
         rng = np.random.default_rng(seed)
         items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
         backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 3)
-        scale, columns = Scale(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
-        steering = Steering((), columns, required, rng.random((3, 10)) < 0.2)
+        measures, columns = Measures(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
+        constraints = Constraints((), columns, required, rng.random((3, 10)) < 0.2)
         bodies = [tuple(sorted({2, *rng.choice(10, 3).tolist()})) for _ in range(5)]
-        asked = steering if guarded else FREE
-        found = find_backups(backend, columns, scale, bodies, backend.nothing, Limits(9), 15, asked)
-        broken[guarded] += sum(not steering.allows(backup.body, backup.label) for backup in found)
-    assert broken[True] == 0
-    assert broken[False] > 50
+        used = constraints if constrained else UNCONSTRAINED
+        found = find_fallbacks(backend, columns, measures, bodies, backend.nothing, Limits(9), 15, used)
+        n_violations[constrained] += sum(not constraints.allow(fallback.body, fallback.label) for fallback in found)
+    assert n_violations[True] == 0
+    assert n_violations[False] > 50
 
 
-# --- in items ----------------------------------------------------------------------------------------------------
+# --- constraints on items ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_allowed_around_bodies_is_what_is_allowed_one_by_one(seed):
+def test_allow_extended_equals_allow(seed):
     rng = np.random.default_rng(seed)
     columns = np.sort(rng.integers(0, 4, 9))
     required = tuple(rng.choice(np.unique(columns), seed % 3, replace=False).tolist())
-    steering = Steering((), columns, required, rng.random((3, 9)) < 0.2 if seed % 2 else None)
+    constraints = Constraints((), columns, required, rng.random((3, 9)) < 0.2 if seed % 2 else None)
     bodies = [tuple(sorted(rng.choice(9, size, replace=False).tolist())) for size in (0, 1, 2, 3, 3)]
     used = np.array([np.isin(np.arange(columns.max() + 1), columns[list(body)]) for body in bodies])
     labels = rng.integers(0, 3, (5, 10))
-    got = steering.allowed_around(bodies, used, labels)
+    got = constraints.allow_extended(bodies, used, labels)
     for (j, body), item in itertools.product(enumerate(bodies), range(10)):
         longer = tuple(sorted({*body, item} - {9}))
-        assert got[j, item] == steering.allows(longer, int(labels[j, item]))
+        assert got[j, item] == constraints.allow(longer, int(labels[j, item]))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.floats(0, 3))
-def test_the_greedy_goes_on_from_what_stands(seed, n_standing, lambda_):
+def test_the_greedy_starts_from_given_members(seed, n_given, lambda_):
     rng = np.random.default_rng(seed)
     distance = rng.random((20, 20))
     distance = (distance + distance.T) / 2
-    qualities, rest = rng.random(20), np.arange(n_standing, 20)
-    ref = naive.greedy(qualities.tolist(), distance.tolist(), lambda_, n_standing + 5, range(n_standing))
-    before = diversify.added_up(distance[np.ix_(rest, range(n_standing))])
+    qualities, rest = rng.random(20), np.arange(n_given, 20)
+    ref = naive.greedy(qualities.tolist(), distance.tolist(), lambda_, n_given + 5, range(n_given))
+    sums = diversify.row_sums(distance[np.ix_(rest, range(n_given))])
     got = diversify.greedy(
-        qualities[rest], lambda_, 5, lambda some, others: distance[np.ix_(rest[some], rest[others])], before=before
+        qualities[rest], lambda_, 5, lambda some, others: distance[np.ix_(rest[some], rest[others])], initial_sums=sums
     )
-    assert [int(rest[j]) for j in got.chosen] == ref[n_standing:]
+    assert [int(rest[j]) for j in got.chosen] == ref[n_given:]
 
 
-def standing(backend, bodies_and_labels):
-    """Bodies as rules that are given."""
+def as_given(backend, bodies_and_labels):
+    """Return bodies and labels as given rules."""
     covers = [backend.cover(body) for body, _ in bodies_and_labels]
-    return tuple(Given(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True))
+    return tuple(
+        GivenRule(label, cover, len(body)) for (body, label), cover in zip(bodies_and_labels, covers, strict=True)
+    )
 
 
 @pytest.mark.parametrize("diversity", ["strict", "none"])
-def test_the_papers_search_goes_on_from_given_rules(diversity):
-    """The same candidates through the slow literal Algorithm 2 give the same rules, the second pass included."""
+def test_the_search_of_the_paper_with_given_rules_equals_the_oracle(diversity):
+    """With the same candidates, the oracle (Algorithm 2 literally) returns the same rules, second pass included."""
     passes = set()
     for seed in range(20):
         items, y, backend = small_data(seed, n=90, n_items=14)
@@ -569,10 +582,11 @@ def test_the_papers_search_goes_on_from_given_rules(diversity):
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         rules = [((0, 5), 1), ((3,), 2), ((1, 2, 3, 4, 5, 6, 7, 8, 9), 0)][: 1 + seed % 3]
         ref, lambda_ = naive.diverse_rule_set(draw, records, y.tolist(), 3, 9, 0.02, diversity, True, rules)
-        how = Settings(12, diversity, True, Limits(9, min_recall_gain=0.02))
+        search_settings = SearchSettings(12, diversity, True, Limits(9, min_recall_gain=0.02))
         rng = np.random.default_rng(seed)
-        steering = Steering(standing(backend, rules))
-        found = search(backend, RejectionSampler(backend), np.arange(14), how, rng, lambda *_: None, steering)
+        constraints = Constraints(as_given(backend, rules))
+        sampler, columns = RejectionSampler(backend), np.arange(14)
+        found = search(backend, sampler, columns, search_settings, rng, lambda *_: None, constraints)
         assert [(step.body, step.label) for step in found.learnt] == ref[len(rules) :]
         assert found.objective == pytest.approx(naive.objective(ref, records, y.tolist(), lambda_))
         passes.add(found.pass_)
@@ -580,11 +594,11 @@ def test_the_papers_search_goes_on_from_given_rules(diversity):
 
 
 @pytest.mark.parametrize("max_overlap", [0.0, 0.1, 0.3])
-@pytest.mark.parametrize("refine", [True, False])
-def test_limits_of_learnt_rules_count_what_given_ones_cover(refine, max_overlap):
+@pytest.mark.parametrize("paper_search", [False, True])
+def test_the_limit_on_overlap_includes_given_rules(paper_search, max_overlap):
     passes = set()
     for seed in range(10):
-        steps, backend, rules, found = beside(seed, refine, max_overlap)
+        steps, backend, rules, found = search_with_given(seed, paper_search, max_overlap)
         assert [step.label for step in steps[:2]] == [label for _, label in rules]
         assert 2 < len(steps) <= 9
         before = backend.union(backend.cover(rules[0][0]), backend.cover(rules[1][0]))
@@ -595,66 +609,68 @@ def test_limits_of_learnt_rules_count_what_given_ones_cover(refine, max_overlap)
             before = backend.union(before, cover)
         assert backend.fingerprint(found.covered) == backend.fingerprint(before)
         passes.add(found.pass_)
-    assert refine or 2 in passes
+    assert 2 in passes or not paper_search
 
 
-def beside(seed, refine, max_overlap, max_rules=9):
-    """Search beside two rules that are given."""
+def search_with_given(seed, paper_search, max_overlap, max_rules=9):
+    """Search with two given rules."""
     y, _, columns, opposites, backend = data(seed)
     limits = Limits(max_rules, max_conditions=3, max_overlap=max_overlap, min_support=3)
-    rules, report = [((0, 16), 0), ((13, 29), 1)], lambda *_: None
-    steering = Steering(standing(backend, rules), columns)
+    rules, on_choice = [((0, 16), 0), ((13, 29), 1)], lambda *_: None
+    constraints = Constraints(as_given(backend, rules), columns)
     sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
-    how = Settings(12 if refine else 60, "none", True, limits)
-    if not refine:
-        found = search(backend, sampler, columns, how, rng, report, steering)
+    search_settings = SearchSettings(60 if paper_search else 12, "none", True, limits)
+    if paper_search:
+        found = search(backend, sampler, columns, search_settings, rng, on_choice, constraints)
     else:
-        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-        refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
-        trace = grow.first_pass(backend, sampler, refiner, how, rng, report)
-        found = grow.finished(backend, refiner, trace, how, opposites, report)
+        measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
+        trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, on_choice)
+        found = default_search.finish(backend, local_search, trace, search_settings, opposites, on_choice)
     return found.steps, backend, rules, found
 
 
 @pytest.mark.parametrize("diversity", ["strict", "permissive", 0.5])
-def test_one_first_pass_serves_several_numbers_of_rules(diversity):
-    """Beside given rules too the beginning of a long search is a short one; lambda is that of its first round."""
+def test_one_first_pass_gives_rule_sets_for_several_max_rules(diversity):
+    """With given rules too, a long search begins with the rules of a short one; lambda is that of the first round."""
     for seed in range(6):
         y, _, columns, opposites, backend = data(seed)
-        scale = Scale(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
-        steering = Steering(standing(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
-        answers = {}
+        measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+        constraints = Constraints(as_given(backend, [((0, 16), 0), ((13, 29), 1)]), columns)
+        results = {}
         for most in (10, 3, 4):
             limits = Limits(most, max_conditions=3, max_overlap=0.3, min_support=3)
-            refiner = Refiner(backend, columns, scale, limits, 0.1, steering)
+            local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
             sampler, rng = RejectionSampler(backend, "pairs", 0.2), np.random.default_rng(seed)
-            how = Settings(6, diversity, True, limits)
-            trace = grow.first_pass(backend, sampler, refiner, how, rng, lambda *_: None)
+            search_settings = SearchSettings(6, diversity, True, limits)
+            trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, lambda *_: None)
             seen = [candidate.quality for candidate in trace.pool.candidates[: trace.n_seen[2]]]
             assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
             for wanted in [n for n in (3, 4, 10) if n <= most]:
-                how = Settings(6, diversity, True, limits._replace(max_rules=wanted))
-                found = grow.finished(backend, refiner, trace, how, opposites, lambda *_: None)
+                search_settings = SearchSettings(6, diversity, True, limits._replace(max_rules=wanted))
+                found = default_search.finish(backend, local_search, trace, search_settings, opposites, lambda *_: None)
                 bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
                 assert len(bodies) <= wanted
-                assert answers.setdefault(wanted, bodies) == bodies
+                assert results.setdefault(wanted, bodies) == bodies
 
 
-def test_climbs_start_with_required_columns():
-    """However long the drawn bodies are, and without losing a climb to a start that can be no rule."""
+def test_local_search_starts_from_bodies_with_required_columns():
+    """This holds for long drawn bodies too, which are shortened first."""
     X, y = load_breast_cancer(return_X_y=True)
     starts = []
-    climb = Refiner.climb
+    improve = LocalSearch.improve
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Refiner, "climb", lambda self, some: starts.append((self.steering, some)) or climb(self, some))
+        patch.setattr(
+            LocalSearch, "improve", lambda self, some: starts.append((self.constraints, some)) or improve(self, some)
+        )
         fitted(X, y, length_odds=1.0, max_rules=3, required=["x0", "x9"])
-    some = [(steering, start) for steering, bodies in starts for start in bodies if start]
+    some = [(constraints, start) for constraints, bodies in starts for start in bodies if start]
     assert len(some) > 10
-    assert all(steering.complete(start) and len(start) <= 8 for steering, start in some)
+    assert all(constraints.has_required(start) and len(start) <= 8 for constraints, start in some)
 
 
 @pytest.mark.parametrize("measure", ["pairs", "triples"])
-def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
+def test_bodies_are_drawn_as_if_banned_items_held_for_no_record(measure):
     n_drawn = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -662,57 +678,59 @@ def test_banned_items_are_drawn_from_as_if_they_never_held(measure):
         banned = np.zeros((2, 8), bool)
         banned[1] = rng.random(8) < 0.5
         flags = rng.random(40) < 0.2
-        whole, less = (LocalBackend(bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1]))
-        steered = SteeredSampler(whole, measure, 0.7, Steering((), np.arange(8), (), banned))
-        for label, plain in ((0, whole), (1, less)):
+        full, reduced = (
+            LocalBackend(bitset.pack(np.ascontiguousarray(t.T)), y, 2) for t in (items, items & ~banned[1])
+        )
+        constrained = ConstrainedSampler(full, measure, 0.7, Constraints((), np.arange(8), (), banned))
+        for label, plain in ((0, full), (1, reduced)):
             sampler = RejectionSampler(plain, measure, 0.7)
             expected = sampler.draw(label, 30, cover_of(plain, flags), np.random.default_rng(seed))
-            got = steered.draw(label, 30, cover_of(whole, flags), np.random.default_rng(seed))
+            got = constrained.draw(label, 30, cover_of(full, flags), np.random.default_rng(seed))
             assert list(got.tuples()) == list(expected.tuples())
             n_drawn += got.size
     assert n_drawn > 500
 
 
-def test_required_items_are_drawn_by_the_law_that_is_written_down():
-    """One record with three items of the required column and one other: 15 subsets, of which one needs an item."""
+def test_bodies_with_required_columns_have_the_documented_distribution():
+    """One record has three items of the required column and one other: one of 15 subsets needs an item added."""
     backend = LocalBackend(bitset.pack(np.ones((4, 1), bool)), np.array([0]), 1)
-    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 0, 0, 1]), (0,)))
+    sampler = ConstrainedSampler(backend, "pairs", 1.0, Constraints((), np.array([0, 0, 0, 1]), (0,)))
     drawn = list(sampler.draw(0, 6000, backend.nothing, np.random.default_rng(0)).tuples())
     bodies = [b for size in range(1, 5) for b in itertools.combinations(range(4), size) if set(b) & {0, 1, 2}]
     assert set(drawn) == set(bodies)
     observed = [drawn.count(body) for body in bodies]
-    law = np.array([1 + (len(body) == 2 and 3 in body) / 3 for body in bodies]) / 15
-    assert law.sum() == pytest.approx(1)
-    assert stats.chisquare(observed, 6000 * law).pvalue > 1e-4
-    assert stats.chisquare(observed, np.full(len(bodies), 6000 / len(bodies))).pvalue < 1e-4  # not just any law
+    expected = np.array([1 + (len(body) == 2 and 3 in body) / 3 for body in bodies]) / 15
+    assert expected.sum() == pytest.approx(1)
+    assert stats.chisquare(observed, 6000 * expected).pvalue > 1e-4
+    assert stats.chisquare(observed, np.full(len(bodies), 6000 / len(bodies))).pvalue < 1e-4  # not uniform
 
 
 def test_a_record_without_an_item_of_a_required_column_gives_no_body():
     items = np.array([[1, 0], [1, 0], [1, 1], [0, 0]], bool)
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), np.array([0, 0, 0, 1]), 2)
-    sampler = SteeredSampler(backend, "pairs", 1.0, Steering((), np.array([0, 1]), (1,)))
+    sampler = ConstrainedSampler(backend, "pairs", 1.0, Constraints((), np.array([0, 1]), (1,)))
     drawn = list(sampler.draw(0, 50, backend.nothing, np.random.default_rng(0)).tuples())
     assert set(drawn) == {(1,), (0, 1)}
     assert sampler.draw(1, 50, backend.nothing, np.random.default_rng(0)).size == 0
 
 
-def test_a_start_holds_an_item_of_each_required_column():
-    steering = Steering((), np.arange(12) // 3, (1, 3))
+def test_a_start_has_an_item_of_each_required_column():
+    constraints = Constraints((), np.arange(12) // 3, (1, 3))
     for seed in range(50):
         rng = np.random.default_rng(seed)
         body = tuple(sorted({3, 9, *rng.choice(12, 8).tolist()}))
-        start = steering.start(body, 4, 3, rng)
+        start = constraints.select_start(body, 4, 3, rng)
         assert set(start) <= set(body)
         assert len(start) <= 4
         assert {1, 3} <= {item // 3 for item in start}
         assert len({item // 3 for item in start}) <= 3
 
 
-# --- nothing asked, and asked wrongly ------------------------------------------------------------------------------
+# --- no constraints, and invalid ones ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("params", SEARCHES)
-def test_nothing_asked_changes_nothing(params):
+def test_empty_constraints_change_nothing(params):
     X, y = random_table(5)
     empty = {"given_rules": [], "forbidden": [], "required": (), "monotone": {}}
     assert str(fitted(X, y, **empty, **params).rule_set_) == str(fitted(X, y, **params).rule_set_)
@@ -727,7 +745,7 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
     [
         ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got Rule"),
         ({"given_rules": "IF a > 4 THEN 1"}, TypeError, "given_rules must be a list of rules, got 'IF"),
-        ({"given_rules": [A_RULE, 7]}, TypeError, r"given_rules\[1\] must be a Rule or a rule in words, got 7 \(int\)"),
+        ({"given_rules": [A_RULE, 7]}, TypeError, r"given_rules\[1\] must be a Rule or a rule as text, got 7 \(int\)"),
         ({"given_rules": [A_RULE] * 3, "max_rules": 2}, ValueError, "given_rules holds 3 rules, more than max_rules=2"),
         (
             {"given_rules": [Rule((Interval("zz", low=4.0),), 1)]},
@@ -781,13 +799,13 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
         ),
     ],
 )
-def test_what_is_asked_wrongly_is_named(params, error, message):
+def test_invalid_constraints_raise_errors(params, error, message):
     X, y = random_table(0)
     with pytest.raises(error, match=message):
         classifier(**params).fit(X, y)
 
 
-def test_one_word_for_more_than_two_labels_is_refused():
+def test_a_single_direction_for_three_labels_raises_an_error():
     X, y = random_table(0, 3)
     with pytest.raises(ValueError, match=r"y has 3 labels, so give a dict by label, such as \{2: 'increasing'\}"):
         classifier(monotone={"a": "increasing"}).fit(X, y)

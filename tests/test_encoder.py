@@ -16,10 +16,10 @@ from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, 
 from diverse_rule_sets._bits.bitset import unpack
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.data import _encoder as encoding
-from diverse_rule_sets.data import _offers, _rounding
+from diverse_rule_sets.data import _possible_conditions, _rounding
 from diverse_rule_sets.data._cut_points import MAX_SET, Target
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.data._offers import Cutting
+from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._rounding import shortest_date, shortest_number
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -27,22 +27,22 @@ BINNINGS = ["uniform", "quantile", "supervised"]
 
 
 def encode_all(X, binning="uniform", n_bins=5, y=None, **how):
-    """Encode a table for the classes y, of equal weight; for one class where y is None."""
+    """Encode a table for the classes y with equal weights; for one class if y is None."""
     table = as_table(X)
     codes = np.zeros(table.n_records, np.int64) if y is None else np.asarray(y, np.int64)
-    return encode(table, Cutting(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
+    return encode(table, CutOptions(binning, n_bins, **how), Target(codes, np.ones(codes.max() + 1)))
 
 
-def encode(table, cutting, target):
-    """Learn the conditions of a table and its bits; what learning and transforming apart give must be the same."""
-    encoder = Encoder(cutting)
+def encode(table, options, target):
+    """Return the conditions of a table and its bits; fit and transform separately must give the same."""
+    encoder = Encoder(options)
     rows = encoder.fit_transform(table, target).rows
     with warnings.catch_warnings(action="ignore"):
-        apart = Encoder(cutting).fit(table, target)
-    assert apart.conditions == encoder.conditions
-    assert apart.columns.tolist() == encoder.columns.tolist()
-    assert apart.opposites.tolist() == encoder.opposites.tolist()
-    assert np.array_equal(apart.transform(table).rows, rows)
+        separate = Encoder(options).fit(table, target)
+    assert separate.conditions == encoder.conditions
+    assert separate.columns.tolist() == encoder.columns.tolist()
+    assert separate.opposites.tolist() == encoder.opposites.tolist()
+    assert np.array_equal(separate.transform(table).rows, rows)
     return SimpleNamespace(
         conditions=encoder.conditions, columns=encoder.columns, opposites=encoder.opposites, rows=rows
     )
@@ -54,11 +54,11 @@ def encoded(X, *args, **how):
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.integers(2, 8))
-def test_uniform_bins_put_records_together_as_pandas_cut_does(values, n_bins):
+def test_uniform_bins_equal_those_of_pandas_cut(values, n_bins):
     low, high = min(values), max(values)
     assume(high - low > 1e-3)
     edges = np.linspace(low, high, n_bins + 1)
-    # On an edge the two may round differently: left out.
+    # Values on an edge are excluded: there both may round differently.
     assume(np.abs(np.subtract.outer(values, edges[1:-1])).min() > 1e-7 * max(abs(low), abs(high)))
     _, bits = encoded(np.array(values)[:, None], n_bins=n_bins)
     expected = pd.cut(np.array(values), bins=n_bins, labels=False)
@@ -80,7 +80,7 @@ def test_shortest_number_equals_the_oracle(low, width, where):
     edge = low + width * where
     assume(low <= edge < high)
     got, ref = shortest_number(edge, low, high), naive.shortest_number(edge, low, high)
-    assert got == ref or abs(got - edge) == pytest.approx(abs(ref - edge), rel=1e-9)  # as near on the other side
+    assert got == ref or abs(got - edge) == pytest.approx(abs(ref - edge), rel=1e-9)  # equally near on the other side
     assert len(repr(got)) <= len(repr(ref)) + 1
 
 
@@ -96,7 +96,7 @@ def test_shortest_number_does_not_depend_on_the_callers_decimal_context():
     "values", [[0, 0, 0, 1, 1, 1], [1.0, np.nextafter(1, 2)], [1, 2, 3, 9, 9, 9, 9], [5e-324, 0.0]]
 )
 def test_outer_intervals_are_open(values, binning):
-    """Values beyond the range of training belong to the outer bins."""
+    """Values outside the range of the training records belong to the outer bins."""
     conditions = encode_all(np.array(values, float)[:, None], binning, y=np.array(values) > min(values)).conditions
     beyond = as_table(np.array([[-1e300], [1e300]])).column("x0")
     assert [sum(c.holds(beyond)[k] for c in conditions) for k in (0, 1)] == [1, 1]
@@ -143,16 +143,16 @@ def test_intervals_of_a_column_partition_its_records(values, binning, n_bins):
     if len(bits):
         assert (bits.sum(axis=0) == 1).all()
     assert len(bits) <= n_bins
-    assert len(bits) != 1  # an item that holds for all records tells nothing
+    assert len(bits) != 1  # an item that holds for all records is left out
 
 
-def test_quantile_bins_hold_about_as_many_records_each():
+def test_quantile_bins_have_equal_numbers_of_records():
     values = np.random.default_rng(0).lognormal(0, 3, 1000)
     _, bits = encoded(values[:, None], "quantile", 5)
     assert bits.sum(axis=1).tolist() == [200] * 5
 
 
-def test_given_edges_are_taken_as_they_are():
+def test_given_edges_are_used_unchanged():
     frame = pd.DataFrame({"age": [10, 20, 30, 40], "since": pd.to_datetime(["2020", "2021", "2022", "2023"])})
     names, _ = encoded(frame, {"age": [25, 12.34567], "since": ["2021-06-01"]})
     assert names == [
@@ -205,18 +205,18 @@ def test_many_categories_are_bounded_with_a_warning(thresholds):
     assert thresholds or len(found.conditions) == 256
 
 
-def test_a_warning_points_at_the_line_that_called_fit():
+def test_a_warning_has_the_location_of_the_line_that_called_fit():
     X = pd.DataFrame({"id": [2**53 + 1, 2**53 + 3] * 10})
     with pytest.warns(UserWarning, match="2\\*\\*53") as caught:
         DiverseRuleSetClassifier().fit(X, [0, 1] * 10)
     assert {Path(warning.filename) for warning in caught} == {Path(__file__)}
 
 
-def test_exactly_as_many_categories_as_allowed_are_no_reason_to_warn():
+def test_no_warning_for_the_maximum_number_of_categories():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        names, _ = encoded(pd.DataFrame({"c": [str(k) for k in range(_offers.MAX_CATEGORIES)]}))
-    assert len(names) == _offers.MAX_CATEGORIES
+        names, _ = encoded(pd.DataFrame({"c": [str(k) for k in range(_possible_conditions.MAX_CATEGORIES)]}))
+    assert len(names) == _possible_conditions.MAX_CATEGORIES
 
 
 def test_more_items_than_memory_is_an_error_that_says_what_to_change(monkeypatch):
@@ -239,7 +239,7 @@ def test_more_items_than_memory_is_an_error_that_says_what_to_change(monkeypatch
         ({"zoned": ["2020-01-01"]}, "expected a date and time with a time zone"),
     ],
 )
-def test_bad_edges_are_named(binning, message):
+def test_an_error_names_an_invalid_edge(binning, message):
     days = pd.to_datetime(["2020-01-01", "2020-02-01"])
     frame = pd.DataFrame({"sex": ["F", "M"], "age": [1, 2], "day": days, "zoned": days.tz_localize("Europe/Stockholm")})
     with pytest.raises(ValueError, match=message):
@@ -267,17 +267,17 @@ def test_a_zoned_edge_on_a_zoned_column():
     assert names == ["day <= 2020-01-14 23:00:00Z", "day > 2020-01-14 23:00:00Z"]
 
 
-def test_whole_numbers_that_floating_point_cannot_tell_apart_are_warned_of():
+def test_a_warning_for_integers_that_float64_rounds():
     with pytest.warns(UserWarning, match="column 'id' holds whole numbers from"):
         encoded(pd.DataFrame({"id": np.arange(200) + 2**53}))
 
 
-def test_infinite_values_are_named():
+def test_an_error_names_a_column_with_infinite_values():
     with pytest.raises(ValueError, match="infinity in the column 'b'"):
         encoded(pd.DataFrame({"a": [1, 2.0], "b": [1, np.inf]}))
 
 
-def test_dates_out_of_range_are_refused():
+def test_dates_out_of_range_are_an_error():
     with pytest.raises(ValueError, match="outside the years"):
         _rounding.as_datetime(np.datetime64("20000-01-01", "us"), "date")
     assert _rounding.as_datetime(np.datetime64("2000-01-01", "us"), "date (UTC)") == datetime.datetime(
@@ -289,8 +289,8 @@ def test_dates_out_of_range_are_refused():
 
 
 def fine(X, y=None, binning="supervised", n_bins=20, **how):
-    """Encode with thresholds and sets, as the classifier does unless told otherwise."""
-    return encode_all(X, binning, n_bins, y, thresholds=True, otherwise="supervised", **how)
+    """Encode with thresholds and sets, as DiverseRuleSetClassifier does by default."""
+    return encode_all(X, binning, n_bins, y, thresholds=True, default_binning="supervised", **how)
 
 
 def test_thresholds_are_both_sides_of_each_edge():
@@ -312,16 +312,16 @@ def test_a_side_without_records_is_no_opposite():
     assert found.opposites.tolist() == [-1, -1]
 
 
-values_or_gaps = st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(0, 3))
-letters_or_gaps = st.one_of(st.none(), st.sampled_from("abcdefghijklmnop"), st.sampled_from("xyz"))
+values_or_none = st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(0, 3))
+letters_or_none = st.one_of(st.none(), st.sampled_from("abcdefghijklmnop"), st.sampled_from("xyz"))
 
 
 @given(
-    st.lists(st.tuples(values_or_gaps, letters_or_gaps, st.integers(0, 2)), min_size=2, max_size=60),
+    st.lists(st.tuples(values_or_none, letters_or_none, st.integers(0, 2)), min_size=2, max_size=60),
     st.sampled_from(BINNINGS),
     st.booleans(),
 )
-def test_opposites_point_at_each_other_and_hold_for_just_the_other_values(records, binning, negation):
+def test_opposites_are_mutual_and_hold_for_exactly_the_other_values(records, binning, negation):
     numbers, words, y = zip(*records, strict=True)
     frame = pd.DataFrame({"n": np.array(numbers, float), "w": pd.Series(words, dtype=object)})
     found = fine(frame, y, binning, n_bins=5, negation=negation)
@@ -352,7 +352,7 @@ def test_several_steps_are_all_found():
     assert [str(c) for c in found.conditions[::2]] == ["x0 <= 40", "x0 <= 133", "x0 <= 283"]
 
 
-def test_no_more_cuts_than_asked_for_the_best_first():
+def test_at_most_n_bins_minus_one_cuts_the_best_first():
     x = np.random.default_rng(0).random(500)
     y = np.random.default_rng(1).random(500) < np.where(x > 0.6, 0.9, 0.1)
     cuts = [{c.low for c in fine(x[:, None], y, n_bins=n).conditions} - {None} for n in (2, 4, 20)]
@@ -391,7 +391,7 @@ def test_among_very_many_values_the_cut_is_off_by_few_records():
 
 
 @pytest.mark.parametrize("n", range(1, 9))
-def test_few_records_and_an_unrelated_column_are_no_obstacle(n):
+def test_few_records_and_an_unrelated_column(n):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         frame = pd.DataFrame({"x": rng.integers(0, 4, n).astype(float), "w": rng.choice(list("abcd"), n)})
@@ -401,7 +401,7 @@ def test_few_records_and_an_unrelated_column_are_no_obstacle(n):
         assert ((sizes > 0) & (sizes < n)).all()
 
 
-def test_what_does_not_vary_gives_no_thresholds():
+def test_constant_columns_give_no_thresholds():
     frame = pd.DataFrame({"same": [3] * 6, "word": ["a"] * 6, "gone": [None] * 6, "x": [5, None] * 3})
     found = fine(frame, [0, 1, 1, 0, 1, 0])
     assert found.conditions == [IsMissing("x")]
@@ -425,18 +425,18 @@ def test_the_order_of_records_does_not_matter_to_the_cuts():
 
 
 def test_class_weights_move_the_cuts():
-    """The one cut goes to where the class that counts more comes apart."""
+    """The only cut point separates the class with the larger weight."""
     x = np.arange(300.0)
     y = np.where(x < 100, 0, np.where(x < 250, 1, 2))
     table = as_table(x[:, None])
     edges = [
-        encode(table, Cutting("supervised", 2, thresholds=True), Target(y, np.array(weights))).conditions[0].high
+        encode(table, CutOptions("supervised", 2, thresholds=True), Target(y, np.array(weights))).conditions[0].high
         for weights in ((10.0, 1.0, 0.1), (0.1, 1.0, 10.0))
     ]
     assert edges == [99, 249]
 
 
-def test_categories_that_belong_together_are_a_set():
+def test_categories_with_the_same_class_are_a_set():
     words = np.array(list("abcdef") * 20)
     y = np.isin(words, ["a", "d", "f"])
     found = fine(pd.DataFrame({"w": words}), y)
@@ -448,7 +448,7 @@ def test_categories_that_belong_together_are_a_set():
     assert {type(c) for c in found.conditions} == {Equals, IsIn}
 
 
-def test_each_class_has_sets_of_its_own():
+def test_there_are_sets_for_each_class():
     words = np.array(list("abcdef") * 20)
     y = np.select([np.isin(words, ["a", "d"]), np.isin(words, ["b", "f"])], [0, 1], 2)
     found = set(fine(pd.DataFrame({"w": words}), y).conditions)
@@ -476,7 +476,7 @@ def test_two_categories_need_no_set():
     assert found.opposites.tolist() == [1, 0, -1, 4, 3]
 
 
-def test_negation_only_where_it_is_asked_for_and_shorter():
+def test_negation_only_if_allowed_and_shorter():
     frame = pd.DataFrame({"w": [*"abcdef", None] * 20, "x": np.arange(140)})
     y = np.isin(frame["w"], ["a", "d"])
     plain, negated = fine(frame, y).conditions, fine(frame, y, negation=True).conditions
@@ -490,14 +490,14 @@ def test_negation_only_where_it_is_asked_for_and_shorter():
     assert [c for c in negated if c.column == "x"] == [c for c in plain if c.column == "x"]
 
 
-def test_sets_do_not_come_with_bins():
+def test_there_are_no_sets_with_bins():
     words = np.array(list("abcdef") * 20)
     found = encode_all(pd.DataFrame({"w": words}), "supervised", 20, np.isin(words, ["a", "d"]), negation=True)
     assert found.conditions == [Equals("w", letter) for letter in "abcdef"]
     assert found.opposites.tolist() == [-1] * 6
 
 
-def test_columns_that_binning_does_not_name_are_cut_as_usual():
+def test_columns_that_binning_does_not_name_have_the_default_binning():
     frame = pd.DataFrame({"age": np.arange(100), "income": np.arange(100)[::-1] * 1000, "w": list("abcde") * 20})
     y = frame["age"] > 61
     names = [str(c) for c in fine(frame, y, binning={"age": [25]}).conditions if c.column != "w"]
@@ -516,15 +516,17 @@ def test_columns_that_binning_does_not_name_are_cut_as_usual():
 
 @pytest.mark.parametrize("thresholds", [True, False])
 def test_the_bits_of_blocks_are_those_of_the_whole_table(mixed, thresholds):
-    """Any cut of the records gives the same bits, also of given rules whose bounds are no cut points."""
+    """The bits do not depend on the blocks, also for given rules whose bounds are not cut points."""
     X, y = mixed
     rules = [
         Rule((Interval("age", low=33.3), Equals("sex", "F")), "good"),
         Rule((), "bad"),
         Rule((IsMissing("since"),), "bad"),
     ]
-    cutting = Cutting("supervised", 8, thresholds, otherwise="supervised", forbidden=frozenset(["age", "size"]))
-    encoder = Encoder(cutting, rules)
+    options = CutOptions(
+        "supervised", 8, thresholds, default_binning="supervised", forbidden=frozenset(["age", "size"])
+    )
+    encoder = Encoder(options, rules)
     whole = encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert {"age", "size"}.isdisjoint(condition.column for condition in encoder.conditions)
     for cuts in ([0, 400], [0, 1, 130, 131, 400], [0, 64, 400]):
@@ -541,7 +543,7 @@ def test_each_column_is_read_once(mixed, monkeypatch):
     read = []
     column = Table.column
     monkeypatch.setattr(Table, "column", lambda self, name: read.append(name) or column(self, name))
-    encoder = Encoder(Cutting("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
     encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert read == list(X.columns)
     read.clear()

@@ -8,8 +8,9 @@ import naive
 from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn import _paper_search as search
 from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._paper_search import search
+from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
 
 
@@ -23,30 +24,30 @@ def random_data(seed, n=60, n_items=9, n_classes=3):
 
 
 def settings(**changes):
-    """The settings of these tests; a change named as a limit is one."""
+    """Return the settings of these tests; changes are limits or other settings, by name."""
     limits = {"max_rules": 12, "min_recall_gain": 0.02}
     limits |= {name: changes.pop(name) for name in Limits._fields if name in changes}
     values = {"n_candidates": 12, "diversity": "strict", "second_pass": True, "limits": Limits(**limits)}
-    return search.Settings(**(values | changes))
+    return SearchSettings(**(values | changes))
 
 
 def run(backend, seed=0, columns=None, **changes):
-    reports = []
-    found = search.search(
+    calls = []
+    found = search(
         backend,
         RejectionSampler(backend),
         np.arange(backend.n_items) if columns is None else columns,
         settings(**changes),
         np.random.default_rng(seed),
-        lambda *r: reports.append(r),
+        lambda *arguments: calls.append(arguments),
     )
-    return found, reports
+    return found, calls
 
 
 @pytest.mark.parametrize("second_pass", [False, True])
 @pytest.mark.parametrize("diversity", ["strict", "permissive", "none"])
-def test_the_search_is_the_papers_algorithm(diversity, second_pass):
-    """The same candidates through the slow literal Algorithm 2 give the same rules, in the same order."""
+def test_the_search_equals_algorithm_2(diversity, second_pass):
+    """With the same candidates, the oracle (Algorithm 2 literally) returns the same rules in the same order."""
     lengths = []
     for seed in range(12):
         items, y, backend = random_data(seed, n=90, n_items=14)
@@ -66,10 +67,10 @@ def test_the_search_is_the_papers_algorithm(diversity, second_pass):
     assert max(lengths) > 8
 
 
-def test_what_is_recorded_of_each_rule():
+def test_measures_of_each_step():
     items, y, backend = random_data(1)
     records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
-    found, reports = run(backend)
+    found, calls = run(backend)
     covered = set()
     for step, before in zip(found.steps, range(len(found.steps)), strict=True):
         cover = naive.cover(step.body, records)
@@ -82,7 +83,7 @@ def test_what_is_recorded_of_each_rule():
         assert step.class_counts.tolist() == [sum(y[i] == c for i in cover) for c in range(3)]
         covered |= cover
     assert set(np.flatnonzero(flags_of(backend, found.covered))) == covered
-    assert {stage for stage, _, _ in reports} == {"first pass", "second pass"}
+    assert {stage for stage, _, _ in calls} == {"first pass", "second pass"}
 
 
 def test_the_second_pass_never_lowers_the_objective():
@@ -109,7 +110,7 @@ def test_limits():
 
 @pytest.mark.parametrize("second_pass", [False, True])
 @pytest.mark.parametrize(
-    ("limit", "keeps"),
+    ("limit", "is_within"),
     [
         ({"max_conditions": 2}, lambda body, cover, covered: len(body) <= 2),
         ({"min_support": 15}, lambda body, cover, covered: len(cover) >= 15),
@@ -117,24 +118,24 @@ def test_limits():
         ({"max_overlap": 0.0}, lambda body, cover, covered: not cover & covered),
     ],
 )
-def test_limits_of_single_rules(limit, keeps, second_pass):
-    """Both passes keep to them, and would exceed them if they were not there."""
-    answers = {True: [], False: []}
-    for seed, limited in itertools.product(range(8), answers):
+def test_limits_of_single_rules(limit, is_within, second_pass):
+    """Both passes respect the limits, and rules exceed them without the limit."""
+    within = {True: [], False: []}
+    for seed, limited in itertools.product(range(8), within):
         items, _, backend = random_data(seed)
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
         covered = frozenset()
         limits = limit if limited else {}
         for step in run(backend, seed, diversity="none", second_pass=second_pass, **limits)[0].steps:
             cover = naive.cover(step.body, records)
-            answers[limited].append(keeps(step.body, cover, covered))
+            within[limited].append(is_within(step.body, cover, covered))
             covered |= cover
-    assert all(answers[True])
-    assert len(answers[True]) > 8
-    assert not all(answers[False])
+    assert all(within[True])
+    assert len(within[True]) > 8
+    assert not all(within[False])
 
 
-def test_items_of_one_column_are_one_condition():
+def test_items_of_one_column_count_as_one_condition():
     _, _, backend = random_data(2)
     single = run(backend, max_conditions=1)[0].steps
     assert {len(step.body) for step in single} == {1}
@@ -157,8 +158,8 @@ def test_no_items_gives_no_rules():
     assert (found.steps, found.lambda_, found.objective) == ([], 0.0, 0.0)
 
 
-def test_many_classes_keep_memory_in_bounds():
-    """What is kept of a candidate does not grow with the number of classes."""
+def test_memory_does_not_grow_with_the_number_of_classes():
+    """The memory of a candidate does not depend on the number of classes."""
     items, _, _ = random_data(0, n=400, n_items=30)
     y = np.arange(400) % 100
     backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 100)

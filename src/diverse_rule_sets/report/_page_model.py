@@ -1,6 +1,7 @@
-"""A rule set and some records as plain numbers, for the program in the page that answers for a record.
+"""The rule set and the columns as plain numbers, from which the script of the page predicts the label of a record.
 
-The page holds no conditions of its own making: what a condition says of each choice is asked of ``Condition.holds``.
+For columns of choices the script does not evaluate conditions itself: ``Condition.holds`` is called here for each
+choice, and the page embeds the results.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INST
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.report._plain_text import name_of, value_of
 from diverse_rule_sets.report._summary import Integers
-from diverse_rule_sets.report._wording import name_of, value_of
 
-# What a person may pick from in one column, besides what the rules and the sampled records name.
+# Largest number of frequent values to choose from in a column, besides the values in rules and sampled records.
 _MAX_CHOICES = 60
 _MAX_TEXT = 200
 _ORDERED = (NUMBER, DATE, INSTANT)
@@ -28,36 +29,36 @@ _KNOWN = (Interval, Equals, IsIn, IsNotIn, IsMissing)
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A column as the page keeps it.
+    """A column as the page embeds it.
 
     Parameters
     ----------
-    column : the column of the table, under the kind that the rules expect
-    choices : the values to pick from, where the column is neither of numbers nor of dates
-    read : whether some rule reads the column
+    column : the column of the table, with the column type that the rules expect
+    choices : the values to choose from; empty for numbers and dates
+    used : whether at least one rule uses the column
     """
 
     column: Column
     choices: tuple[Any, ...]
-    read: bool
+    used: bool
 
     @property
     def ordered(self) -> bool:
-        """Whether values are numbers or dates, not choices."""
+        """Whether the values are numbers or dates."""
         return self.column.kind in _ORDERED
 
     def cells(self, records: Integers) -> list[Any]:
-        """Return the values of some records: numbers, microseconds as text, positions of choices; None is missing."""
+        """Return the values of records: numbers, microseconds as text, or positions of choices; None if missing."""
         values = self.column.values[records]
         if self.ordered:
             return [_json_number(value) if self.column.kind == NUMBER else _microseconds(value) for value in values]
-        place = {value: k for k, value in enumerate(self.choices)}
-        return [None if code < 0 else place[self.column.categories[code]] for code in values.tolist()]
+        position = {value: k for k, value in enumerate(self.choices)}
+        return [None if code < 0 else position[self.column.categories[code]] for code in values.tolist()]
 
     def start(self) -> Any:
-        """Return a typical value of a column that rules read: the (lower) median, or the most frequent value."""
+        """Return the (lower) median or the most frequent value of a column that rules use; None for other columns."""
         present = np.flatnonzero(~self.column.missing)
-        if not present.size or not self.read:
+        if not present.size or not self.used:
             return None
         values = self.column.values[present]
         if self.ordered:
@@ -68,8 +69,8 @@ class Field:
                 return -1
         return self.cells(present[[middle]])[0]
 
-    def told(self) -> dict[str, Any]:
-        """Return what the page is told of the column."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description of the column for the page."""
         kind = self.column.kind
         present = self.column.values[~self.column.missing]
         days = kind in (DATE, INSTANT) and present.size and not (present.astype(np.int64) % _DAY).any()
@@ -79,15 +80,15 @@ class Field:
             "utc": kind == INSTANT,
             "days": bool(days),
             "other": kind in (TEXT, CATEGORY),
-            "choices": [_cut_short(value_of(value)) for value in self.choices],
+            "choices": [_truncate(value_of(value)) for value in self.choices],
             "start": self.start(),
-            "used": self.read,
+            "used": self.used,
         }
 
     def condition(self, condition: Condition) -> dict[str, Any]:
-        """Return what the page must know to tell whether a condition holds for a value."""
+        """Return a condition in the form that the function `holds` of the page evaluates."""
         if not self.ordered:
-            return self._probed(condition)
+            return self._choice_test(condition)
         if condition.holds_if_missing:
             return {"missing": True}
         if condition.comparisons:
@@ -95,8 +96,8 @@ class Field:
         values = [value for value in condition.values_named if self.column.kind == NUMBER and _is_number(value)]
         return {"values": [float(value) for value in values], "not": condition.excludes}
 
-    def _probed(self, condition: Condition) -> dict[str, Any]:
-        """Ask a condition about each choice, about a value never seen, and about a missing one."""
+    def _choice_test(self, condition: Condition) -> dict[str, Any]:
+        """Return for which choices a condition holds, and whether it holds for other values and for missing values."""
         n = len(self.choices)
         probe = replace(
             self.column, values=np.array([*range(n + 1), -1], np.int32), categories=(*self.choices, object())
@@ -112,31 +113,31 @@ _DAY = 86_400_000_000
 
 
 def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
-    """Return a column of the table as the page keeps it: the values that rules and sampled records have.
+    """Return a column of the table as the page embeds it, with the values of rules and sampled records as choices.
 
-    Where there is a sample, frequent values of columns that rules read are added. A column of nothing but missing
-    values takes the kind that the rules expect.
+    If there is a sample, frequent values of columns that rules use are added to the choices. A column that has only
+    missing values gets the column type that the rules expect.
     """
-    read = column.name in rule_set.columns
+    used = column.name in rule_set.columns
     if column.kind == EMPTY:
-        column = _as_expected(column, rule_set.kind(column.name))
+        column = _with_kind(column, rule_set.kind(column.name))
     if column.kind in _ORDERED:
-        return Field(column, (), read)
+        return Field(column, (), used)
     if column.kind == BOOLEAN:
-        return Field(column, (False, True), read)
+        return Field(column, (False, True), used)
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
-    frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if read and records.size else 0]
-    kept = set(frequent.tolist()) | set(column.values[records].tolist())
+    frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if used and records.size else 0]
+    selection = set(frequent.tolist()) | set(column.values[records].tolist())
     conditions = (c for rule in rule_set.all_rules for c in rule.conditions if c.column == column.name)
     named = dict.fromkeys(value for condition in conditions for value in condition.values_named)
-    kept |= {column.positions[value] for value in named if value in column.positions}
-    choices = [column.categories[k] for k in sorted(kept - {-1}) if counts[k] or column.categories[k] in named]
+    selection |= {column.positions[value] for value in named if value in column.positions}
+    choices = [column.categories[k] for k in sorted(selection - {-1}) if counts[k] or column.categories[k] in named]
     choices += [value for value in named if value not in column.positions and _belongs_to(value, column.kind)]
-    return Field(column, tuple(choices), read)
+    return Field(column, tuple(choices), used)
 
 
-def _as_expected(column: Column, kind: str) -> Column:
-    """Give a column without values the kind that the rules expect of it."""
+def _with_kind(column: Column, kind: str) -> Column:
+    """Return a column that has only missing values with another column type."""
     n = column.values.size
     if kind == NUMBER:
         return Column(column.name, NUMBER, np.full(n, np.nan))
@@ -146,42 +147,42 @@ def _as_expected(column: Column, kind: str) -> Column:
     return Column(column.name, kind if kind in (BOOLEAN, TEXT) else CATEGORY, column.values, categories)
 
 
-def why_not(rule_set: RuleSet) -> str:
-    """Say why no other program can answer as the rules do; empty if one can."""
+def no_panel_reason(rule_set: RuleSet) -> str:
+    """Return why the page cannot predict labels as the rule set does; an empty string if it can."""
     if callable(rule_set.conflict):
         return (
-            "Where several rules cover a record, a function written for this rule set decides which one speaks. "
-            "A page cannot run that function, so it cannot answer for a record."
+            "If several rules cover a record, a Python function written for this rule set selects one of them. "
+            "The page cannot run this function."
         )
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
             if not isinstance(condition, _KNOWN):
                 kind = type(condition).__name__
-                return f"A rule uses a condition of its own kind ({kind}), which a page cannot follow."
+                return f"A rule has a condition of a user-defined class ({kind}), which the page cannot evaluate."
     return ""
 
 
 def model_of(rule_set: RuleSet, fields: Iterable[Field]) -> dict[str, Any]:
-    """Return how the rules answer: conditions, and the :class:`Decision` in numbers.
+    """Return the conditions of all rules and the :class:`Decision` as plain numbers.
 
-    Ballots are text, since their sums go beyond what floating point holds exactly.
+    Ballots are text, because their sums can exceed the integers that floating-point numbers represent exactly.
     """
     by_name = {field.column.name: (j, field) for j, field in enumerate(fields)}
     decision = rule_set.decision
     return {
         "n_rules": len(rule_set),
-        "bodies": [_body_in_numbers(rule.conditions, by_name) for rule in rule_set.all_rules],
-        "labels": rule_set.said_by(np.arange(len(rule_set.all_rules) + 1)).tolist(),
+        "bodies": [_body_dicts(rule.conditions, by_name) for rule in rule_set.all_rules],
+        "labels": rule_set.labels_of(np.arange(len(rule_set.all_rules) + 1)).tolist(),
         "order": decision.order.tolist(),
         "ballots": None if decision.ballots is None else [[str(n) for n in row] for row in decision.ballots.tolist()],
         "preference": decision.preference.tolist(),
-        "probabilities": rule_set.speaker_probabilities.tolist(),
-        "added": _added_counts(rule_set.evidence) if rule_set.adds_counts else None,
+        "probabilities": rule_set.rule_probabilities.tolist(),
+        "count_evidence": _count_evidence(rule_set.evidence) if rule_set.adds_counts else None,
     }
 
 
-def _added_counts(evidence: Evidence) -> dict[str, Any]:
-    """Return what the probabilities of rules whose class counts are added up are made of."""
+def _count_evidence(evidence: Evidence) -> dict[str, Any]:
+    """Return the numbers from which the page computes probabilities if class counts of rules are added up."""
     return {
         "counts": evidence.counts.astype(np.int64).tolist(),
         "totals": evidence.totals.tolist(),
@@ -190,12 +191,10 @@ def _added_counts(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _body_in_numbers(
-    conditions: Iterable[Condition], by_name: dict[Hashable, tuple[int, Field]]
-) -> list[dict[str, Any]]:
+def _body_dicts(conditions: Iterable[Condition], by_name: dict[Hashable, tuple[int, Field]]) -> list[dict[str, Any]]:
     """Return the conditions of a rule, each with the position of its column."""
-    found = [(condition, *by_name[condition.column]) for condition in conditions]
-    return [{"column": j, **field.condition(condition)} for condition, j, field in found]
+    fields = [(condition, *by_name[condition.column]) for condition in conditions]
+    return [{"column": j, **field.condition(condition)} for condition, j, field in fields]
 
 
 def _belongs_to(value: Any, kind: str) -> bool:
@@ -207,7 +206,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _json_number(value: Any) -> Any:
-    """Return a number as JSON holds it: None for NaN, words for infinity."""
+    """Return a number as JSON represents it: None for NaN, a string for infinity."""
     number = float(value)
     if number != number:
         return None
@@ -217,9 +216,9 @@ def _json_number(value: Any) -> Any:
 
 
 def _microseconds(value: Any) -> str | None:
-    """Return a date as microseconds since 1970 in text, which no reader of JSON rounds; None for a missing one."""
+    """Return a date as microseconds since 1970, as text so that no JSON parser rounds it; None if it is missing."""
     return None if np.isnat(value) else str(int(value.astype(np.int64)))
 
 
-def _cut_short(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"

@@ -1,4 +1,4 @@
-"""Pictures of how a rule set came about, rule by rule, and of what others would have given."""
+"""Plots of the selection of rules during fit, and of the trade-off between accuracy, rules and overlap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from diverse_rule_sets._util.plotting import class_colours, colours, given_axes,
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
-from diverse_rule_sets.report._panels import SMALL, USUAL, class_entries, legend, titled, write_alone
+from diverse_rule_sets.report._legends import NORMAL, SMALL, class_entries, draw_message, legend, set_title
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Floats = NDArray[np.float64]
@@ -21,21 +21,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(eq=False)
 class FitPathDisplay(Display):
-    """What each rule added when it was chosen: to the objective, to the records covered, to its class.
+    """What each rule added when it was selected: to the objective, to the coverage, to the recall of its class.
 
     Parameters
     ----------
-    quality : quality of each rule, in the order of choice
-    distance_gain : sum of its distances to the rules before it
-    recall_gain : share of its class that it newly covers, in training
-    coverage : share of the records given that this rule and those before it cover
+    quality : quality of each rule, in the order of selection
+    distance_gain : sum of the distances of each rule to the rules before it
+    recall_gain : share of the training records of its class that the rule covers and no rule before it does
+    coverage : share of the records of X that this rule and the rules before it cover
     lambda_ : weight of the distances
-    own : position of each rule's label among the classes
-    classes : the labels in words
+    own : position of the label of each rule among the classes
+    classes : the labels as text
 
     Attributes
     ----------
-    axes_ : objective, coverage, quality, distance, recall
+    axes_ : the axes of objective, coverage, quality, distance and recall
     ax_, figure_ : the first of the axes, and the figure
 
     Examples
@@ -59,85 +59,85 @@ class FitPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw how the rules of a fitted classifier were chosen.
+        """Draw how the rules of a fitted classifier were selected.
 
         Parameters
         ----------
-        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`; others keep no history
-        X, y : the records on which coverage is measured, and their labels
-        ax : axes to draw into, as for ``plot``; a new figure by default
+        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`; baselines have no ``history_``
+        X, y : the records on which coverage is measured and their labels
+        ax : axes to draw into, see ``plot``; by default those of a new figure
         """
         summary = summarise(clf, X, y)
         if not isinstance(getattr(clf, "history_", None), list):
             raise TypeError(
-                f"clf must keep the history of its fit, as a DiverseRuleSetClassifier does in history_, "
+                f"clf must have the attribute history_, as a fitted DiverseRuleSetClassifier has, "
                 f"got {type(clf).__name__}"
             )
         if [step["label"] for step in clf.history_] != [rule.label for rule in clf.rule_set_]:
-            raise ValueError("clf must have the rules of its fit: rule_set_ was changed, history_ is of other rules")
-        return cls._told(summary, clf.history_, float(clf.lambda_)).plot(ax)
+            raise ValueError("clf must have the rules of its fit, got a clf whose rule_set_ was changed after fit")
+        return cls._from_history(summary, clf.history_, float(clf.lambda_)).plot(ax)
 
     @classmethod
-    def _told(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
+    def _from_history(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
         gains = {name: np.array([step[name] for step in history], np.float64) for name in _GAINS}
-        so_far = np.logical_or.accumulate(summary.fired, axis=1).mean(axis=0)
+        coverage = np.logical_or.accumulate(summary.covering, axis=1).mean(axis=0)
         own = [summary.rule_set.classes.index(rule.label) for rule in summary.rule_set]
-        return cls(**gains, coverage=so_far, lambda_=lambda_, own=own, classes=summary.classes)
+        return cls(**gains, coverage=coverage, lambda_=lambda_, own=own, classes=summary.classes)
 
     @property
     def objective(self) -> Floats:
-        """Sum of qualities + lambda * sum of distances over pairs, of the rules up to each one."""
+        """Objective of the rules up to each one: sum of qualities + lambda * sum of distances over pairs."""
         return np.asarray(np.cumsum(self.quality + self.lambda_ * self.distance_gain))
 
     @property
     def mean_distance(self) -> Floats:
-        """Mean distance of each rule to those before it; NaN for the first."""
-        before = np.arange(self.quality.size)
-        return np.divide(self.distance_gain, before, out=np.full(before.size, np.nan), where=before > 0)
+        """Mean distance of each rule to the rules before it; NaN for the first."""
+        n_before = np.arange(self.quality.size)
+        return np.divide(self.distance_gain, n_before, out=np.full(n_before.size, np.nan), where=n_before > 0)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path.
 
         Parameters
         ----------
-        ax : axes to draw into: one for the objective alone, or five; a new figure by default
+        ax : axes to draw into: one for the objective only, or five; by default those of a new figure
         """
         plt = pyplot()
         own_figure, n = ax is None, self.quality.size
         if ax is None:
-            wide = min(max(10.0, 0.27 * n), 18.0)
-            _, panels = plt.subplot_mosaic("AAABBB;CCDDEE", figsize=(wide, 6.4), layout="constrained")
+            width = min(max(10.0, 0.27 * n), 18.0)
+            _, panels = plt.subplot_mosaic("AAABBB;CCDDEE", figsize=(width, 6.4), layout="constrained")
             ax = list(panels.values())
         axes = given_axes(ax, 5)
         if not n:
-            for one in axes:
-                write_alone(one, "There are no rules." if one is axes[0] else "")
-            return self._drawn(axes)
+            for each in axes:
+                draw_message(each, "There are no rules." if each is axes[0] else "")
+            return self._set_axes(axes)
         self._draw_objective(axes[0])
         if len(axes) > 1:
             self._draw_coverage(axes[1])
             self._draw_gains(axes[2:])
             shades, others = class_colours(len(self.classes), self.own)
-            named = [k for k in range(len(self.classes)) if k in self.own or others]
-            entries = class_entries([self.classes[k] for k in named], [shades[k] for k in named], others)
+            listed = [k for k in range(len(self.classes)) if k in self.own or others]
+            entries = class_entries([self.classes[k] for k in listed], [shades[k] for k in listed], others)
             legend(axes[2], entries, below=own_figure)
-        return self._drawn(axes)
+        return self._set_axes(axes)
 
     def _draw_gains(self, axes: Sequence[Any]) -> None:
-        """Draw what each rule added, in the colour of its class."""
+        """Draw quality, mean distance and recall gain of each rule, in the colour of its class."""
         shades, _ = class_colours(len(self.classes), self.own)
-        n, shown = self.quality.size, [shades[k] for k in self.own]
+        n, bar_colours = self.quality.size, [shades[k] for k in self.own]
         places = np.arange(1, n + 1)
-        axes[0].bar(places, self.quality, color=shown, width=0.8)
-        axes[1].scatter(places, self.mean_distance, color=shown, s=22)
-        axes[2].bar(places, self.recall_gain, color=shown, width=0.8)
+        axes[0].bar(places, self.quality, color=bar_colours, width=0.8)
+        axes[1].scatter(places, self.mean_distance, color=bar_colours, s=22)
+        axes[2].bar(places, self.recall_gain, color=bar_colours, width=0.8)
         axes[1].set_ylim(0, 1.05)
         axes[2].set_ylim(0, 1.05 * max(float(self.recall_gain.max()), 0.01))
-        for one, (title, note) in zip(axes, _PER_RULE, strict=True):
-            _finish(one, n, title, note)
+        for each, (title, note) in zip(axes, _PER_RULE, strict=True):
+            _finish(each, n, title, note)
 
     def _draw_objective(self, ax: Any) -> None:
-        """Draw the objective so far, and what qualities and distances make of it."""
+        """Draw the objective after each rule, as the sum of qualities and distances."""
         from matplotlib.patches import Patch
 
         n = self.quality.size
@@ -146,34 +146,34 @@ class FitPathDisplay(Display):
         ax.bar(places, quality, color=shades[0], width=0.8)
         ax.bar(places, self.objective - quality, bottom=quality, color=shades[1], width=0.8)
         parts = [(Patch(color=shades[1]), f"{self.lambda_:.3g} x distances"), (Patch(color=shades[0]), "qualities")]
-        _finish(ax, n, "Objective so far", f"{self.objective[-1]:.4g} in all")
+        _finish(ax, n, "Objective after each rule", f"final value {self.objective[-1]:.4g}")
         legend(ax, parts, below=False)
 
     def _draw_coverage(self, ax: Any) -> None:
-        """Draw the share of records under some rule so far."""
+        """Draw the share of records that the rules up to each one cover."""
         n = self.quality.size
         ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colours(3)[2], lw=1.8)
         ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colours(3)[2], ms=4)
-        _finish(ax, n, "% of records under some rule so far", f"{percent(self.coverage[-1])} in the end")
+        _finish(ax, n, "Coverage after each rule, in %", f"final value {percent(self.coverage[-1])}")
         ax.set_ylim(0, 105)
 
 
 _GAINS = ("quality", "distance_gain", "recall_gain")
 _PER_RULE = (
     ("Quality of the rule", "in the colour of its class"),
-    ("Mean distance to the rules before", "1: shares no record with any of them"),
-    ("Share of its class newly covered", "in training"),
+    ("Mean distance to the rules before", "1: no shared records"),
+    ("Newly covered share of its class", "of the training records"),
 )
 
 
 def _finish(ax: Any, n: int, title: str, note: str) -> None:
-    """Give a panel over the rules its title and ticks."""
+    """Set title, ticks and grid of a panel whose x axis is the rules."""
     from matplotlib.ticker import MaxNLocator
 
-    titled(ax, title, [note], 60)
+    set_title(ax, title, [note], 60)
     ax.set_xlim(0.4, n + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(min(n + 1, 12), integer=True, steps=[1, 2, 5, 10]))
-    ax.set_xlabel("rule, in the order of choice", fontsize=USUAL)
+    ax.set_xlabel("rule, in the order of selection", fontsize=NORMAL)
     ax.tick_params(labelsize=SMALL)
     ax.grid(axis="y", alpha=0.3)
     ax.set_axisbelow(True)
@@ -190,7 +190,7 @@ class TradeOffDisplay(Display):
 
     Attributes
     ----------
-    axes_ : accuracy against rules; accuracy against overlap
+    axes_ : the axes of accuracy against rules and of accuracy against overlap
     ax_, figure_ : the first of the axes, and the figure
 
     Examples
@@ -209,12 +209,12 @@ class TradeOffDisplay(Display):
 
     @classmethod
     def from_path(cls, path: DiversityPath, *, ax: Any = None) -> Self:
-        """Draw a path that was measured before.
+        """Draw an existing path.
 
         Parameters
         ----------
-        path : what :func:`~diverse_rule_sets.diversity_path` returned
-        ax : two axes to draw into; a new figure by default
+        path : the result of :func:`~diverse_rule_sets.diversity_path`
+        ax : two axes to draw into; by default those of a new figure
         """
         if not isinstance(path, DiversityPath):
             raise TypeError(f"path must be a DiversityPath, got {type(path).__name__}")
@@ -222,14 +222,14 @@ class TradeOffDisplay(Display):
 
     @classmethod
     def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Measure a path on held-out folds, and draw it.
+        """Measure a path on held-out folds and draw it.
 
         Parameters
         ----------
         clf : the classifier whose other parameters are used; it need not be fitted
-        X, y : the records, and their labels
-        ax : two axes to draw into; a new figure by default
-        **options : those of :func:`~diverse_rule_sets.diversity_path`
+        X, y : the records and their labels
+        ax : two axes to draw into; by default those of a new figure
+        **options : parameters of :func:`~diverse_rule_sets.diversity_path`
         """
         return cls.from_path(diversity_path(clf, X, y, **options), ax=ax)
 
@@ -238,12 +238,12 @@ class TradeOffDisplay(Display):
 
         Parameters
         ----------
-        ax : two axes to draw into; a new figure by default
+        ax : two axes to draw into; by default those of a new figure
         """
         axes = list(self.path.plot(ax))
         overlap = axes[1]
         for dots in overlap.collections:
-            dots.set_clip_on(False)  # those without overlap stand on the edge
-        some = any(point.overlap for point in self.path)
-        overlap.set_xlim(0, max(overlap.get_xlim()[1], 0.01) if some else 1)
-        return self._drawn(axes)
+            dots.set_clip_on(False)  # points without overlap are on the edge
+        has_overlap = any(point.overlap for point in self.path)
+        overlap.set_xlim(0, max(overlap.get_xlim()[1], 0.01) if has_overlap else 1)
+        return self._set_axes(axes)

@@ -1,6 +1,6 @@
-"""The rivals beside independent implementations, in one run: Orange's CN2 and mlxtend's frequent itemsets.
+"""The baselines beside independent implementations, in one run: Orange's CN2 and mlxtend's frequent itemsets.
 
-    python benchmarks/rivals.py --data FOLDER [--repeats 3] [--record FILE]
+    python benchmarks/baselines.py --data FOLDER [--repeats 3] [--record FILE]
 
 Needs Orange3 and mlxtend beside this package (``pip install orange3 mlxtend``; large, so best in an environment of its
 own). For each of the paper's tables, cut into five bins of equal width:
@@ -119,6 +119,7 @@ def compared(name, codes, labels, repeats):
 
 def mined(name, codes, labels):
     """Print one line of the mining table."""
+    from diverse_rule_sets.data._offers import CutOptions
     from mlxtend.frequent_patterns import fpgrowth
 
     from diverse_rule_sets._input.labels import encode_labels
@@ -134,7 +135,7 @@ def mined(name, codes, labels):
     their_seconds, theirs = timed(lambda: fpgrowth(one_hot, min_support=0.1, max_len=4, use_colnames=True))
     table = as_table(words)
     classes, y = encode_labels(labels, len(labels))
-    encoder = Encoder(Cutting("uniform", 5))
+    encoder = Encoder(CutOptions("uniform", 5))
     encoded = encoder.fit_transform(table, Target(y, np.ones(classes.size)))
     backend = LocalBackend(encoded.rows, y, classes.size)
     needed = int(np.ceil(0.1 * len(y)))

@@ -1,4 +1,4 @@
-"""Where errors become one line and an exit code: the last to hear of anything that goes wrong."""
+"""Errors and warnings as one line on standard error, and the exit code of the command."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from typing import Any, NoReturn
 import typer
 
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-# What scikit-learn says of small tables; the figures are right all the same.
-_HUSHED = "y_pred contains classes not in y_true"
-_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# A warning of scikit-learn about small tables; the figures are correct nevertheless.
+_IGNORED_WARNING = "y_pred contains classes not in y_true"
+_DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class InputError(Exception):
-    """Something that the user can mend, in one line: a table, a model, a file."""
+    """An error that the user can correct, in a table, a model or a file; its text is one line."""
 
     exit_code = DATA_ERROR
 
 
 class UsageError(InputError):
-    """A command that was not understood."""
+    """An error in the arguments of a command."""
 
     exit_code = USAGE_ERROR
 
 
 @contextmanager
-def naming_options(parameters: Iterable[str]) -> Iterator[None]:
-    """Turn the refusal of a parameter, which begins with its name, into one of the option: it is not the table."""
+def option_errors(parameters: Iterable[str]) -> Iterator[None]:
+    """Turn an error about a parameter, whose text begins with its name, into a usage error about the option."""
     try:
         yield
     except (ValueError, TypeError) as error:
         name = str(error).split(" ", 1)[0].split("[", 1)[0]
         if name not in parameters:
             raise
-        said = str(error).replace(name, "--" + name.replace("_", "-"), 1)
-        raise UsageError(said.replace("X does not have", "the table does not have")) from error
+        message = str(error).replace(name, "--" + name.replace("_", "-"), 1)
+        raise UsageError(message.replace("X does not have", "the table does not have")) from error
 
 
-def guarded(app: typer.Typer, arguments: list[str]) -> int:
-    """Run the commands; whatever happens, return an exit code and say at most one line."""
+def run_safely(app: typer.Typer, arguments: list[str]) -> int:
+    """Run the command and return its exit code; print an error as one line."""
     debug = "--debug" in arguments or bool(os.environ.get("DRS_DEBUG"))
-    with warnings.catch_warnings(), _terminable():
+    with warnings.catch_warnings(), _exit_on_termination():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        warnings.filterwarnings("ignore", message=_HUSHED)
+        warnings.filterwarnings("ignore", message=_IGNORED_WARNING)
         warnings.showwarning = _show_warning
-        if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal cannot show, it is told in other characters
+        if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that its encoding cannot represent
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             command = typer.main.get_command(app)
@@ -65,13 +65,13 @@ def guarded(app: typer.Typer, arguments: list[str]) -> int:
         except BaseException as error:
             if debug and not isinstance(error, SystemExit | typer.Exit):
                 traceback.print_exc()
-            code = _told(error)
-            _empty_stdout()
+            code = _print_error(error)
+            _flush_stdout()
             return code
 
 
-def _told(error: BaseException) -> int:
-    """Say in one line what went wrong, if that needs saying, and return the exit code."""
+def _print_error(error: BaseException) -> int:
+    """Print an error as one line, unless it needs no message, and return the exit code."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else DATA_ERROR
     if isinstance(error, typer.Exit):
@@ -80,19 +80,21 @@ def _told(error: BaseException) -> int:
         sys.stderr.write("drs: interrupted\n")
         return INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        _let_go_of_stdout()
+        _discard_stdout()
         return BROKEN_PIPE
-    told = getattr(error, "format_message", None)  # what the parser of the command line raises
-    if told is not None:
-        complain(f"{_lower(told())} {_where_help_is(error)}")
+    format_message = getattr(error, "format_message", None)  # only errors of the argument parser have it
+    if format_message is not None:
+        print_message(f"{_lower(format_message())} {_help_hint(error)}")
         return USAGE_ERROR
-    complain(words(error))
+    print_message(_error_text(error))
     return error.exit_code if isinstance(error, InputError) else DATA_ERROR
 
 
-def words(error: BaseException) -> str:
-    """Say what an error means to someone who does not read Python."""
-    if isinstance(error, OSError) and error.errno in _FULL and not error.filename:  # all other outputs have a name
+def _error_text(error: BaseException) -> str:
+    """Return the text of an error for users who do not know Python."""
+    if (
+        isinstance(error, OSError) and error.errno in _DISK_FULL and not error.filename
+    ):  # errors of other outputs have a file name
         return f"cannot write the standard output: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
@@ -103,14 +105,14 @@ def words(error: BaseException) -> str:
     return f"unexpected {type(error).__name__}: {error} (set DRS_DEBUG=1 for the details, and please report it)"
 
 
-def complain(message: str, what: str = "error") -> None:
-    """Say one line on the error stream, whatever the message holds."""
-    sys.stderr.write(f"drs: {what}: {visible(' '.join(message.split()))}\n")
+def print_message(message: str, level: str = "error") -> None:
+    """Print a message on standard error, always as one line of printable characters."""
+    sys.stderr.write(f"drs: {level}: {escape_unprintable(' '.join(message.split()))}\n")
     sys.stderr.flush()
 
 
-def visible(text: str) -> str:
-    """Write characters that a terminal would act on, or that cannot be seen, as Python would in a string."""
+def escape_unprintable(text: str) -> str:
+    """Return the text with control characters and invisible characters escaped, as in a Python string."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -121,17 +123,17 @@ def _lower(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _where_help_is(error: BaseException) -> str:
+def _help_hint(error: BaseException) -> str:
     context = getattr(error, "ctx", None)
     return f"(see {context.command_path if context is not None else 'drs'} --help)"
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    complain(str(message), "warning")
+    print_message(str(message), "warning")
 
 
-def _empty_stdout() -> None:
-    """Write what is still in the buffer; where that fails too, drop it.
+def _flush_stdout() -> None:
+    """Write the rest of the buffer; if that fails too, discard it.
 
     Python flushes the standard output once more when it ends. If that fails, it prints a second message and changes the
     exit code to 120.
@@ -139,29 +141,29 @@ def _empty_stdout() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        _let_go_of_stdout()
+        _discard_stdout()
 
 
-def _let_go_of_stdout() -> None:
-    """Send what is still to be written nowhere: or else Python complains when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _discard_stdout() -> None:
+    """Discard the rest of the output; otherwise Python prints another error when it ends."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a termination unwind like an interruption, so that unfinished files are cleared away."""
+def _exit_on_termination() -> Iterator[None]:
+    """Turn the signal SIGTERM into an exception, as SIGINT is, so that unfinished files are removed."""
 
     def stop(number: int, _: Any) -> NoReturn:
         raise SystemExit(128 + number)
 
     try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # signals belong to the main thread; elsewhere they are left as they are
+        previous = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # only the main thread can handle signals
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous)

@@ -1,0 +1,220 @@
+"""What both searches share: settings, candidates, chosen rules, and the second pass of the greedy algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn import _diversify as diversify
+from diverse_rule_sets.learn._constraints import GivenRule
+from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._measures import jaccard_distance
+
+Floats = NDArray[np.float64]
+# How lambda is computed from the qualities of rules.
+LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
+    "none": lambda _: 0.0,
+    "permissive": lambda qualities: float(qualities.mean()),
+    "strict": lambda qualities: float(qualities.max()),
+}
+# Called after each chosen rule with the name of the pass, the number of rules and the records that they cover.
+OnChoice = Callable[[str, int, Cover], None]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The settings of a search, named as the parameters and internal settings of the classifiers."""
+
+    n_candidates: int
+    diversity: str | float
+    second_pass: bool
+    limits: Limits
+
+
+class Step(NamedTuple):
+    """A chosen rule, and what it added to the rules chosen before it; the body of a given rule is empty."""
+
+    body: Body
+    label: int
+    class_counts: Integers
+    quality: float
+    distance_gain: float
+    recall_gain: float
+
+
+@dataclass
+class FoundRules:
+    """The result of a search: the rules in the order in which they were chosen; the first ``n_given`` are given."""
+
+    steps: list[Step]
+    lambda_: float
+    objective: float
+    pass_: int
+    covered: Cover
+    n_given: int = 0
+
+    @property
+    def learnt(self) -> list[Step]:
+        """The rules without the given ones."""
+        return self.steps[self.n_given :]
+
+
+def better_of(first: FoundRules, second: FoundRules) -> FoundRules:
+    """Return the set with the higher objective; the first unless the second is better by more than rounding."""
+    return second if second.objective > first.objective * (1 + 1e-12) else first
+
+
+@dataclass
+class Candidates:
+    """Candidates with the label, the number of covered records and the quality of each."""
+
+    bodies: list[Lists] = field(default_factory=list)
+    labels: list[NDArray[np.int32]] = field(default_factory=list)
+    sizes: list[Integers] = field(default_factory=list)
+    qualities: list[Floats] = field(default_factory=list)
+
+    def add(self, bodies: Lists, label: int, sizes: Integers, qualities: Floats) -> None:
+        """Add candidates of one label."""
+        self.bodies.append(bodies)
+        self.labels.append(np.full(bodies.size, label, np.int32))
+        self.sizes.append(sizes)
+        self.qualities.append(qualities)
+
+
+class ChosenRules:
+    """The rules chosen so far, and the records that they cover."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._covers: list[Cover] = []
+        self._sizes: list[int] = []
+        self.steps: list[Step] = []
+        self.n_given = 0
+        self.covered = backend.nothing
+
+    def add_given(self, given: Sequence[GivenRule], quality_of: Callable[[Integers, GivenRule], float]) -> None:
+        """Add the given rules; ``quality_of`` returns the quality of a rule from its class counts."""
+        for rule in given:
+            quality = quality_of(self._backend.class_counts(rule.cover), rule)
+            self.add(self._step((), rule.label, rule.cover, quality, self.distance_to(rule.cover)), rule.cover)
+        self.n_given = len(given)
+
+    def only_given(self) -> ChosenRules:
+        """Return a copy that has the given rules alone, for another pass."""
+        copy = ChosenRules(self._backend)
+        for step, cover in zip(self.steps[: self.n_given], self._covers, strict=False):
+            copy.add(step, cover)
+        copy.n_given = self.n_given
+        return copy
+
+    @property
+    def covers(self) -> list[Cover]:
+        """The records that each rule covers."""
+        return self._covers.copy()
+
+    def best_of(
+        self, bodies: Lists, sizes: Integers, qualities: Floats, lambda_: float, score_to_beat: float
+    ) -> diversify.NextChoice | None:
+        """Return the body that the greedy algorithm adds next, if its score exceeds the score to beat."""
+
+        def distance_sums(candidates: Integers) -> Floats:
+            return diversify.row_sums(self.distances(bodies.take(candidates), sizes[candidates]))
+
+        return diversify.best_candidate(qualities, lambda_, len(self.steps), distance_sums, score_to_beat)
+
+    def distances(self, bodies: Lists, sizes: Integers) -> Floats:
+        """Return the distance of each body to each chosen rule."""
+        if not self._covers:
+            return np.zeros((bodies.size, 0))
+        shared = self._backend.shared_counts(bodies, self._covers)
+        return jaccard_distance(shared, sizes[:, None], np.array(self._sizes))
+
+    def make_step(self, body: Body, label: int, quality: float, distance: float) -> tuple[Step, Cover]:
+        """Return what a rule would add, and the records that it covers, without adding it."""
+        cover = self._backend.cover(body)
+        return self._step(body, label, cover, quality, distance), cover
+
+    def _step(self, body: Body, label: int, cover: Cover, quality: float, distance: float) -> Step:
+        class_counts = self._backend.class_counts(cover)
+        new = self._backend.class_counts(self._backend.difference(cover, self.covered))[label]
+        recall_gain = float(new / max(self._backend.class_totals[label], 1))
+        return Step(body, label, class_counts, quality, distance, recall_gain)
+
+    def distance_to(self, cover: Cover) -> float:
+        """Return the sum of the distances of a cover to those of the chosen rules."""
+        if not self._covers:
+            return 0.0
+        size = np.array([self._backend.class_counts(cover).sum()], np.int64)
+        shared = self._backend.sizes_within(self._covers, cover)
+        return float(diversify.row_sums(jaccard_distance(shared, size, np.array(self._sizes))[None])[0])
+
+    def add(self, step: Step, cover: Cover) -> None:
+        """Add a rule."""
+        self.steps.append(step)
+        self._covers.append(cover)
+        self._sizes.append(int(step.class_counts.sum()))
+        self.covered = self._backend.union(self.covered, cover)
+
+    def result(self, lambda_: float, pass_: int, n_rules: int | None = None) -> FoundRules:
+        """Return the chosen rules, or the first ``n_rules`` of them, as the result of a pass."""
+        steps = self.steps[:n_rules]
+        covered = self._backend.nothing
+        for cover in self._covers[: len(steps)]:
+            covered = self._backend.union(covered, cover)
+        qualities = np.array([step.quality for step in steps])
+        gains = np.array([step.distance_gain for step in steps])
+        return FoundRules(steps, lambda_, diversify.objective(qualities, gains, lambda_), pass_, covered, self.n_given)
+
+
+def second_pass(
+    backend: Backend,
+    pool: Candidates,
+    lambda_: float,
+    k: int,
+    limits: Limits,
+    on_choice: OnChoice,
+    chosen: ChosenRules,
+) -> FoundRules:
+    """Add up to k rules by the greedy algorithm over all candidates, within the limit on overlap.
+
+    Parameters
+    ----------
+    backend : the data
+    pool : the candidates; they are removed from it, to save memory
+    lambda_ : weight of the distances
+    k : how many rules to add
+    limits : the limits on rules
+    on_choice : called after each chosen rule
+    chosen : the given rules, to which the others are added
+    """
+    bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels)
+    pool.bodies.clear()  # with many classes there are millions: do not keep them twice
+    sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
+    covers: dict[int, Cover] = {}
+    covered = chosen.covered
+    initial_sums = diversify.row_sums(chosen.distances(bodies, sizes)) if chosen.steps else None
+
+    def distances(candidates: Integers, others: list[int]) -> Floats:
+        shared = backend.shared_counts(bodies.take(candidates), [covers[j] for j in others])
+        return jaccard_distance(shared, sizes[candidates][:, None], sizes[others])
+
+    def candidates_to_remove(candidate: int) -> Integers:
+        nonlocal covered
+        covers[candidate] = backend.cover(bodies.body(candidate))
+        covered = backend.union(covered, covers[candidate])
+        on_choice("second pass", chosen.n_given + len(covers), covered)
+        if limits.max_overlap < 1:  # the overlap of a candidate with the chosen rules never decreases
+            return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared_counts(bodies, [covered])[:, 0]))
+        similar = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
+        return similar[bodies.equal_to(bodies.one(candidate), similar)]
+
+    choice = diversify.greedy(qualities, lambda_, k, distances, candidates_to_remove, initial_sums)
+    for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
+        chosen.add(*chosen.make_step(bodies.body(j), int(labels[j]), float(qualities[j]), distance))
+    return chosen.result(lambda_, 2)

@@ -1,0 +1,117 @@
+"""Splitting rules that cover several classes in two, after all rules are chosen.
+
+A split never lowers the objective: the two parts are disjoint, so the sum of distances increases, and a rule is
+split only if the qualities of the parts add up to at least the quality of the rule.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._selection import ChosenRules, FoundRules, OnChoice
+
+
+class _Split(NamedTuple):
+    """The two parts of a rule, the gain in weighted log-likelihood, and the fingerprints of the parts."""
+
+    gain: float
+    parts: tuple[Body, Body]
+    fingerprints: frozenset[int]
+
+
+def split(
+    backend: Backend,
+    local_search: LocalSearch,
+    opposites: Integers,
+    found: FoundRules,
+    max_rules: int,
+    on_choice: OnChoice,
+    given: ChosenRules,
+) -> FoundRules:
+    """Split rules in two as long as there is enough evidence, the largest gain first.
+
+    Parameters
+    ----------
+    backend : the data
+    local_search : has the limits, the measures and the constraints
+    opposites : array (n_items,), the item that holds for all other records, or -1
+    found : the rules; their order is preserved, and the two parts of a rule replace it
+    max_rules : largest number of rules
+    on_choice : called after each split
+    given : the given rules, which are never split
+    """
+    bodies = [step.body for step in found.learnt]
+    known: dict[tuple[Body, int], _Split | None] = {}
+    while given.n_given + len(bodies) < max_rules:
+        before = given.covered
+        covers = [backend.cover(body) for body in bodies]
+        fingerprints = {backend.fingerprint(cover) for cover in [*given.covers, *covers]}
+        options: list[tuple[float, int, _Split]] = []
+        for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
+            key = (body, backend.fingerprint(backend.intersection(before, cover)))
+            if key not in known:
+                known[key] = _best_split(backend, local_search, opposites, body, before)
+            option = known[key]
+            if option is not None and not fingerprints & option.fingerprints:  # no two rules cover the same records
+                options.append((option.gain, -j, option))
+            before = backend.union(before, cover)
+        if not options:
+            break
+        _, j, option = max(options, key=lambda entry: entry[:2])
+        bodies[-j : -j + 1] = option.parts
+        on_choice("splitting", given.n_given + len(bodies), before)
+    if len(bodies) == len(found.learnt):
+        return found
+    return _rebuild(backend, local_search, bodies, found, given)
+
+
+def _best_split(
+    backend: Backend, local_search: LocalSearch, opposites: Integers, body: Body, before: Cover
+) -> _Split | None:
+    """Return the split of a rule with the largest gain; None if evidence, limits and constraints allow none."""
+    counts = backend.extension_counts([body], before)[:, 0].T
+    whole = counts[-1, :-1]
+    items = np.flatnonzero(opposites >= 0)
+    one, other = counts[items], counts[opposites[items]]
+    measures, limits = local_search.measures, local_search.limits
+    evidence = (
+        measures.log_likelihood(one[:, :-1]) + measures.log_likelihood(other[:, :-1]) - measures.log_likelihood(whole)
+    )
+    allowed = evidence >= local_search.evidence_needed(1, int((whole > 0).sum()), int(whole.sum()))
+    n_conditions = local_search.n_conditions(body)
+    lengths = n_conditions + ~np.isin(local_search.columns[items], local_search.columns[list(body)])
+    quality_gain = -measures.quality(whole, n_conditions)[0] * np.ones(items.size)
+    for part, added in ((one, items), (other, opposites[items])):
+        class_counts, shared = part[:, :-1], part[:, -1]
+        allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
+        quality, labels = measures.quality(class_counts, lengths)
+        allowed &= measures.recall(class_counts, labels) > limits.min_recall_gain
+        allowed &= local_search.constraints.allow_added(body, added, labels)
+        quality_gain += quality
+    allowed &= quality_gain >= 0
+    gains = measures.weighted_gain(one[:, :-1]) + measures.weighted_gain(other[:, :-1]) - measures.weighted_gain(whole)
+    gains = np.where(allowed, gains, -1.0)
+    if not gains.size or gains.max() <= 0:
+        return None
+    best = int(items[np.argmax(gains)])
+    first, second = (
+        local_search.without_redundant_items(tuple(sorted({*body, int(item)}))) for item in (best, opposites[best])
+    )
+    fingerprints = frozenset(backend.fingerprints(Lists.of([first, second])).tolist())
+    return _Split(float(gains.max()), (first, second), fingerprints)
+
+
+def _rebuild(
+    backend: Backend, local_search: LocalSearch, bodies: list[Body], found: FoundRules, chosen: ChosenRules
+) -> FoundRules:
+    """Add the rules with these bodies, in this order, to the given rules; all measures are computed again."""
+    for body in bodies:
+        cover = backend.cover(body)
+        quality, label = local_search.measures.quality(backend.class_counts(cover), local_search.n_conditions(body))
+        chosen.add(*chosen.make_step(body, int(label), float(quality), chosen.distance_to(cover)))
+    return chosen.result(found.lambda_, found.pass_)

@@ -1,0 +1,131 @@
+"""The data that the report page embeds as JSON: figures, texts and a sample of records."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets._input.tables import Column
+from diverse_rule_sets.report._page_model import Field, field_of, model_of, no_panel_reason
+from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
+from diverse_rule_sets.report._summary import Flags, Integers, Summary
+
+# Columns that no rule uses are shown until this total number of columns is reached.
+MAX_COLUMNS = 24
+# Largest number of values of sampled records in the page.
+_MAX_CELLS = 100_000
+# Largest number of pairs of rules in the table of overlaps.
+MAX_OVERLAPS = 100
+# Largest number of classes that have different colours.
+N_COLOURS = 8
+
+
+def content(
+    summary: Summary, n_samples: int, rng: np.random.Generator, index: Sequence[Any] | None = None
+) -> dict[str, Any]:
+    """Return all data that the page embeds.
+
+    Parameters
+    ----------
+    summary : the figures of the rules on the records
+    n_samples : largest number of example records of each rule
+    rng : random generator for the sample
+    index : names of the records in the user's data frame, None if they are only numbered
+    """
+    rule_set = summary.rule_set
+    names = _column_names(summary) if n_samples else list(rule_set.columns)
+    n_each = min(n_samples, max(2, _MAX_CELLS // max(len(names), 1) // (len(rule_set.all_rules) + 2)))
+    samples = [_sample(summary, records, label, n_each, rng) for records, label in _rule_records(summary)]
+    uncovered = summary.depth == 0
+    samples.append(_sample(summary, uncovered, summary.predicted, 2 * n_each, rng))
+    records = np.unique(np.concatenate([part for pair in samples for part in pair.values()]).astype(np.int64))
+    fields = [field_of(column, rule_set, records) for column in _columns(summary, names)]
+    phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.all_rules]
+    reason = no_panel_reason(rule_set)
+    examples = [{side: np.searchsorted(records, part).tolist() for side, part in pair.items()} for pair in samples]
+    facts = summary.facts()
+    return {
+        "facts": facts | {"overlaps": facts["overlaps"][:MAX_OVERLAPS]},
+        "n_pairs": len(facts["overlaps"]),
+        "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
+        "phrases": phrases,
+        "sentences": [sentence(parts) for parts in phrases],
+        "colours": _colours(len(rule_set.classes)),
+        "columns": [field.to_dict() for field in fields],
+        "used_columns": [_used_columns(rule.conditions, fields) for rule in rule_set.all_rules],
+        "records": _records(summary, fields, records, index),
+        "examples": examples[:-1],
+        "uncovered": examples[-1],
+        "model": None if reason else model_of(rule_set, fields),
+        "no_panel_reason": reason,
+    }
+
+
+def _column_names(summary: Summary) -> list[Hashable]:
+    """Return the names of the columns to show: those that rules use, then others up to MAX_COLUMNS in total."""
+    used = list(summary.rule_set.columns)
+    rest = [name for name in summary.table.names if name not in set(used)]
+    return used + rest[: max(MAX_COLUMNS - len(used), 0)]
+
+
+def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
+    """Return the columns to show; columns of unsupported types are left out if no rule uses them."""
+    for name in names:
+        try:
+            yield summary.table.column(name)
+        except TypeError:  # such as lists and durations
+            if name in summary.rule_set.columns:
+                raise
+
+
+def _rule_records(summary: Summary) -> Iterable[tuple[Flags, Integers]]:
+    """Return for each rule, each fallback rule and the default label which records it applies to, and its label."""
+    labels = summary.rule_set.labels_of(np.arange(len(summary.rule_set.all_rules) + 1))
+    for j, label in enumerate(labels[:-1].tolist()):
+        covered = summary.covering[:, j] if j < len(summary.rule_set) else summary.deciding == j
+        yield covered, np.full(covered.size, label, np.int64)
+    yield (summary.depth == 0) & (summary.deciding == -1), np.full(summary.codes.size, labels[-1], np.int64)
+
+
+def _sample(
+    summary: Summary, selection: Flags, labels: Integers, n_samples: int, rng: np.random.Generator
+) -> dict[str, Integers]:
+    """Draw records at random from a selection: if possible half with the right label and half with a wrong label."""
+    right = np.flatnonzero(selection & (summary.codes == labels))
+    wrong = np.flatnonzero(selection & (summary.codes != labels))
+    n_wrong = min(wrong.size, max(n_samples // 2, n_samples - right.size))
+    n_right = min(right.size, n_samples - n_wrong)
+    sides = {"right": (right, n_right), "wrong": (wrong, n_wrong)}
+    return {side: np.sort(rng.choice(group, n, replace=False)) for side, (group, n) in sides.items()}
+
+
+def _colours(n_classes: int) -> list[str]:
+    """Return the CSS class for the colour of each class; the same one for all if there are more than N_COLOURS."""
+    return [f"c{k}" for k in range(n_classes)] if n_classes <= N_COLOURS else ["many"] * n_classes
+
+
+def _used_columns(conditions: Iterable[Any], fields: list[Field]) -> list[int]:
+    """Return the position of the column of each condition."""
+    position = {field.column.name: j for j, field in enumerate(fields)}
+    return [position[condition.column] for condition in conditions]
+
+
+def _records(
+    summary: Summary, fields: list[Field], records: Integers, index: Sequence[Any] | None
+) -> list[dict[str, Any]]:
+    """Return the sampled records with their values, true and predicted labels; rows are counted from 1."""
+    cells = [field.cells(records) for field in fields]
+    return [
+        {
+            "row": int(record) + 1,
+            "name": None if index is None else name_of(str(index[record])),
+            "actual": int(summary.codes[record]),
+            "predicted": int(summary.predicted[record]),
+            "deciding": int(summary.deciding[record]),
+            "covered": bool(summary.depth[record]),
+            "cells": [column[k] for column in cells],
+        }
+        for k, record in enumerate(records.tolist())
+    ]

@@ -1,0 +1,328 @@
+"""Explanations of labels: every change that is reported gives the label that the text states."""
+
+import datetime
+import math
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.model._changes import find_changes
+from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._regions import axes_of
+from models import as_polars, records_for, rule_sets
+
+
+def rules(*texts, default="bad", **options):
+    parsed = tuple(Rule.parse(text) for text in texts)
+    return RuleSet(parsed, ("bad", "good", "ugly"), default, (9, 9, 9), (1, 1, 1), "first", **options)
+
+
+def test_the_explanation_of_one_record():
+    rule_set = rules("IF 30 < age <= 40 AND sex = 'F' THEN good", "IF age > 60 AND job in {'a', 'b'} THEN ugly")
+    assert rule_set.why({"age": 35, "sex": "F", "job": None}) == (
+        'good, decided by rule 1: IF 30 < age <= 40 AND sex = "F" THEN good.\n'
+        'In this record age is 35 and sex is "F".\n'
+        "It would be bad if age <= 30 (it is 35): default label, because no rule would cover it.\n"
+        'It would be ugly if age > 60 (it is 35) and job in {"a", "b"} (it is missing): decided by rule 2.'
+    )
+    text = rule_set.why({"age": None, "sex": "F", "job": "a"})
+    assert text.splitlines() == [
+        "bad (default label): no rule covers this record.",
+        "It would be good if 30 < age <= 40 (it is missing): decided by rule 1.",
+        "It would be ugly if age > 60 (it is missing): decided by rule 2.",
+    ]
+    assert rule_set.why({"age": None, "sex": "F", "job": "a"}, label="ugly").count("It would be") == 1
+
+
+def test_a_change_that_is_not_sufficient_is_reported_as_such():
+    rule_set = rules("IF age > 30 THEN good", "IF sex = 'F' THEN ugly")
+    assert rule_set.why({"age": 35, "sex": "M"}).splitlines()[-1] == (
+        'Rule 2, the nearest with label ugly, would cover it if sex = "F" (it is "M"), but rule 1 would decide.'
+    )
+    between = rules("IF b > 4 THEN ugly", "IF a > 0 THEN good", "IF a <= 0 THEN good", "IF b > 5 THEN bad")
+    assert between.why({"a": 1, "b": 1}, label="bad").endswith("if b > 5 (it is 1), but rule 1 would decide.")
+    several = rules("IF b > 7 THEN good", "IF b > 4 THEN ugly", "IF a > 0 THEN good", "IF b > 5 THEN bad")
+    assert several.why({"a": 1, "b": 1}, label="bad").splitlines()[-1] == (
+        "It would be bad if a <= 0 (it is 1): default label, because no rule would cover it."
+    )
+    assert replace(several, default="good").why({"a": 1, "b": 1}, label="bad").splitlines()[-1] == (
+        "Rule 4, the nearest with label bad, would cover it if b > 5 (it is 1), but rule 1 or 2 would decide."
+    )
+    covered = rules("IF a > 0 THEN good", "IF a > 0 THEN ugly")
+    assert covered.why({"a": 1}, label="ugly").splitlines()[-1] == (
+        "Rule 2, the nearest with label ugly, covers it already, but it is decided by rule 1."
+    )
+    impossible = rules("IF a > 0 THEN good", "IF a <= 0 THEN good", "IF f not in {True, False} THEN bad")
+    text = impossible.why({"a": 1, "f": True}, label="bad")
+    assert text.endswith("No change was found that gives the label bad.")
+
+
+def test_another_rule_is_reported_if_the_nearest_would_not_decide():
+    rule_set = rules("IF age > 30 THEN good", "IF sex = 'F' THEN ugly", "IF age <= 30 AND sex = 'X' THEN ugly")
+    assert rule_set.why({"age": 35, "sex": "M"}).splitlines()[-1] == (
+        'It would be ugly if age <= 30 (it is 35) and sex = "X" (it is "M"): decided by rule 3.'
+    )
+
+
+def test_a_condition_is_restricted_to_values_that_give_the_label():
+    rule_set = rules("IF a > 50 THEN ugly", "IF a > 10 THEN good")
+    assert rule_set.why({"a": 5.0}).splitlines()[1:] == [
+        "It would be good if 10 < a <= 50 (it is 5): decided by rule 2.",
+        "It would be ugly if a > 50 (it is 5): decided by rule 1.",
+    ]
+    names = rules("IF job = 'b' THEN ugly", "IF job in {'a', 'b', 'c'} THEN good")
+    assert names.why({"job": "d"}, label="good").endswith('good if job in {"a", "c"} (it is "d"): decided by rule 2.')
+    assert names.why({"job": "a"}, label="bad").splitlines()[-1] == (
+        'It would be bad if job not in {"b", "a", "c"} (it is "a"): default label, because no rule would cover it.'
+    )
+
+
+def test_conditions_on_several_columns_are_restricted_together():
+    rule_set = rules("IF a > 5 AND b > 5 THEN bad", "IF a > 3 AND b > 3 THEN good")
+    assert rule_set.why({"a": 0, "b": 0}, label="good").splitlines()[-1] == (
+        "It would be good if a > 3 (it is 0) and 3 < b <= 5 (it is 0): decided by rule 2."
+    )
+    cuts = [f"IF {n} <= a <= {n} THEN bad" for n in range(10, 90)]
+    many = rules(*cuts, "IF a > 3 AND b > 3 AND c > 3 THEN good")
+    assert many.why({"a": 0, "b": 0, "c": 0}, label="good").splitlines()[-1] == (
+        "It would be good if 3 < a < 10 (it is 0), b > 3 (it is 0) and c > 3 (it is 0): decided by rule 81."
+    )
+
+
+def test_the_smallest_change_is_reported():
+    """The size of a change is its share of the range of the bounds on the column, whichever rule decides then."""
+    rule_set = rules(
+        "IF age > 55 THEN good",
+        "IF income > 90000 THEN ugly",
+        "IF age <= 42 AND income <= 24000 THEN bad",
+        default="good",
+    )
+    record = {"age": 40, "income": 23944}
+    assert rule_set.why(record, label="good").splitlines()[-1] == (
+        "It would be good if 24000 < income <= 90000 (it is 23944): default label, because no rule would cover it."
+    )
+    assert rule_set.why({**record, "age": 42}, label="good").splitlines()[-1] == (
+        "It would be good if age > 42 (it is 42): decided by rule 1 or the default label."
+    )
+
+
+def test_a_value_that_a_condition_lists_is_nearer_than_other_values():
+    rule_set = rules("IF sex = 'F' AND age > 9 THEN good", "IF sex = 'M' AND age > 9 THEN ugly")
+    text = rule_set.why({"sex": "F", "age": 30}, label="ugly")
+    assert text.endswith('ugly if sex = "M" (it is "F"): decided by rule 2.')
+    alone = rules("IF sex = 'F' THEN good", "IF sex = 'M' THEN bad")
+    assert alone.why({"sex": "F"}, label="bad").endswith('bad if sex = "M" (it is "F"): decided by rule 2.')
+
+
+def test_changes_from_and_to_a_missing_value():
+    rule_set = rules("IF a is missing THEN good")
+    assert rule_set.why({"a": None}).endswith(
+        "bad if a is not missing (it is missing): default label, because no rule would cover it."
+    )
+    assert rule_set.why({"a": 3}).endswith("good if a is missing (it is 3): decided by rule 1.")
+    assert "missing" not in rules("IF a > 3 THEN good").why({"a": 4})
+
+
+def test_a_fallback_rule_may_decide():
+    rule_set = rules("IF a > 5 THEN good", fallbacks=(Rule.parse("IF b > 5 THEN ugly"),))
+    assert rule_set.why({"a": 9, "b": 9}).splitlines()[-1] == (
+        "It would be ugly if a <= 5 (it is 9): decided by fallback rule 2."
+    )
+    counted = replace(rule_set, fallbacks=(replace(rule_set.fallbacks[0], class_counts=(("bad", 1), ("ugly", 3))),))
+    assert counted.why({"a": 0, "b": 9}).splitlines() == [
+        "ugly, decided by fallback rule 2, because no rule covers this record: IF b > 5 THEN ugly.",
+        "In this record b is 9.",
+        "Of 4 training records that it decides, 3 were ugly.",
+        "It would be bad if b <= 5 (it is 9): default label, because no rule and no fallback rule would cover it.",
+        "It would be good if a > 5 (it is 0): decided by rule 1.",
+    ]
+    assert rule_set.why({"a": 0, "b": 0}).splitlines()[0] == (
+        "bad (default label): no rule and no fallback rule covers this record."
+    )
+
+
+def test_the_training_records_of_the_deciding_rule_are_counted():
+    counted = replace(Rule.parse("IF a > 5 THEN good"), class_counts=(("bad", 2), ("good", 1234)))
+    rule_set = RuleSet((counted,), ("bad", "good"), "bad", (2000, 2000), (1998, 766))
+    assert rule_set.why({"a": 9}).splitlines()[2] == "Of 1,236 training records that it covers, 1,234 were good."
+
+
+def test_rules_that_decide_together():
+    counted = [(("bad", 6), ("good", 7)), (("bad", 6), ("ugly", 7))]
+    read = [Rule.parse("IF a > 5 THEN good"), Rule.parse("IF b > 5 THEN ugly")]
+    some = tuple(replace(rule, class_counts=counts) for rule, counts in zip(read, counted, strict=True))
+    rule_set = RuleSet(some, ("bad", "good", "ugly"), "ugly", (20, 20, 20), (1, 1, 1), "counts")
+    text = rule_set.why({"a": 9, "b": 0}, label="bad")
+    assert text.endswith("bad if b > 5 (it is 0): decided by several rules together.")
+    assert rule_set.why({"a": 9, "b": 9}).splitlines()[0] == (
+        "bad: rules 1 and 2 together: 12 bad, 7 good, 7 ugly, so the label is bad."
+    )
+
+
+def test_long_numbers_are_rounded_but_never_across_a_bound():
+    rule_set = rules("IF a > 50.03 THEN good")
+    assert "a is 53.456." in rule_set.why({"a": 53.45584192064786})
+    assert "a is 50.03000001." in rule_set.why({"a": 50.030000012345})
+    assert "(it is 50.03)" in rule_set.why({"a": 50.02999999999})
+    below = rules("IF a < 50.03 THEN good")
+    assert "a is 50.02999999999." in below.why({"a": 50.02999999999})
+    assert "(it is 1234567.12)" in rules("IF a <= 3 THEN good").why({"a": 1234567.1234567})
+
+
+def test_the_column_of_a_user_defined_condition_is_never_changed():
+    @dataclass(frozen=True)
+    class IsEven(Condition):
+        def holds(self, column):
+            return column.values % 2 == 0
+
+    own = Rule((IsEven("a"), Interval("b", low=3)), "good")
+    rule_set = RuleSet((own,), ("bad", "good"), "bad", (9, 9), (1, 1), "first")
+    assert rule_set.why({"a": 2, "b": 1}).splitlines()[-1] == "It would be good if b > 3 (it is 1): decided by rule 1."
+    assert rule_set.why({"a": 1, "b": 4}, label="good").endswith("No change was found that gives the label good.")
+
+
+@pytest.mark.parametrize("value", [5, "x", True, None])
+def test_columns_of_several_types(value):
+    conditions = (Equals("a", "x", mixed=True), IsIn("a", (5, 6), mixed=True), IsNotIn("a", ("x", 5), mixed=True))
+    labels = ("good", "ugly", "bad")
+    some = tuple(Rule((one,), label) for one, label in zip(conditions, labels, strict=True))
+    rule_set = RuleSet(some, ("bad", "good", "ugly"), "bad", (9, 9, 9), (1, 1, 1), "first")
+    text = rule_set.why({"a": value})
+    assert ('good if a = "x" ' in text) == (value != "x")
+    assert ("ugly if a in {5, 6} " in text) == (value != 5)
+
+
+@pytest.mark.parametrize("named", [math.inf, -math.inf])
+def test_infinite_numbers(named):
+    rule_set = RuleSet((Rule((Equals("a", named),), 1),), (0, 1), 0, (9, 9), (1, 1), "first")
+    assert f"It would be 1 if a = {named} (it is 3): decided by rule 1." in rule_set.why({"a": 3})
+    last = rule_set.why({"a": named}).splitlines()[-1]
+    assert ("a <= 1.7976931348623157e+308" if named > 0 else "a >= -1.7976931348623157e+308") in last
+
+
+def values_around(kind, pool):
+    """Return a value of every piece into which conditions divide a column: their values and the next values."""
+    if kind == "number":
+        beside = [math.nextafter(v, end) for v in pool for end in (math.inf, -math.inf)]
+        return [None, *pool, *beside, math.inf, -math.inf]
+    if kind in ("date", "date (UTC)"):
+        return [None, *pool, *(moment + datetime.timedelta(microseconds=d) for moment in pool for d in (-1, 1))]
+    return [None, *pool, *(["never seen", max(pool, key=len) + "?"] if kind == "text" else [])]
+
+
+def some_records(columns, seed, n):
+    """Return the types of the columns that models.rule_sets drew, and n records of them."""
+    kinds = {name: kind for name, (kind, _) in columns.items()}
+    return kinds, as_polars(records_for(columns, seed, n), kinds)
+
+
+def labels_and_changes(rule_set, frame):
+    """Return the labels and the changes of some records."""
+    table = as_table(frame)
+    labels = rule_set.predict(frame).tolist()
+    axes = axes_of(rule_set, {name: table.column(name) for name in rule_set.columns})
+    return labels, find_changes(rule_set, axes, labels, None)
+
+
+@settings(max_examples=250)
+@given(rule_sets(), st.integers(0, 1000))
+def test_a_change_gives_its_label_for_every_value_that_meets_its_conditions(drawn, seed):
+    rule_set, columns = drawn
+    kinds, frame = some_records(columns, seed, n=8)
+    labels, all_changes = labels_and_changes(rule_set, frame)
+    for i, changes in enumerate(all_changes):
+        assert len({change.label for change in changes}) == len(changes) <= 3
+        for change in changes:
+            values = [values_around(*columns[one.column]) for one in change.conditions]
+            names = [one.column for one in change.conditions]
+            moved = [{**frame.row(i, named=True), **dict(zip(names, row, strict=True))} for row in product(*values)]
+            every = as_polars({name: [row[name] for row in moved] for name in columns}, kinds)
+            changed = every.filter(Rule(change.conditions, 0).covers(every))
+            assert change.label != labels[i]
+            assert len(changed) > 0
+            assert not Rule(change.conditions, 0).covers(frame)[i] or not change.conditions
+            assert ((rule_set.predict(changed) == change.label) == change.is_sufficient).all()
+            deciding = rule_set.deciding_rules(changed)
+            alone = (deciding >= 0) | ~rule_set.covers(changed).any(axis=1)
+            assert set(np.where(alone, deciding, -2).tolist()) == set(change.deciding)
+            if not change.is_sufficient:
+                assert rule_set.rules[change.rule].covers(changed).all()
+                assert rule_set.rules[change.rule].label == change.label
+
+
+@settings(max_examples=150)
+@given(rule_sets(), st.integers(0, 1000))
+def test_one_column_is_changed_if_that_is_sufficient(drawn, seed):
+    rule_set, columns = drawn
+    kinds, frame = some_records(columns, seed, n=6)
+    tested = {one.column for rule in rule_set.all_rules for one in rule.conditions if is_missing(one)}
+    for i, (label, changes) in enumerate(zip(*labels_and_changes(rule_set, frame), strict=True)):
+        reachable = set()
+        for name in rule_set.columns:
+            values = [value for value in values_around(*columns[name]) if value is not None or name in tested]
+            row = frame.row(i, named=True)
+            moved = {other: [row[other]] * len(values) for other in columns} | {name: values}
+            reachable |= set(rule_set.predict(as_polars(moved, kinds)).tolist())
+        single = {change.label for change in changes if change.is_sufficient and len(change.conditions) == 1}
+        assert single <= reachable - {label}
+        assert len(single) == min(len(reachable - {label}), 3)
+
+
+def is_missing(condition):
+    return isinstance(condition, IsMissing)
+
+
+@settings(max_examples=60)
+@given(rule_sets(), st.integers(0, 1000))
+def test_every_record_of_a_table_gets_an_explanation(drawn, seed):
+    rule_set, columns = drawn
+    _, frame = some_records(columns, seed, n=10)
+    texts = rule_set.why(frame)
+    assert len(texts) == 10
+    for text, label in zip(texts, rule_set.predict(frame).tolist(), strict=True):
+        assert text.startswith(format_label(label))
+    assert rule_set.why(frame.row(0, named=True)) == rule_set.why(frame[:1])[0]
+
+
+def test_every_form_of_a_record(mixed):
+    X, y = mixed
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    texts = clf.why(X.head(5))
+    assert clf.why(X.iloc[0]) == texts[0] == clf.why(X.iloc[0].to_dict())
+    array = np.array([[1.0, 2.0], [3.0, 4.0]] * 10)
+    numbers = DiverseRuleSetClassifier(random_state=0).fit(array, [0, 1] * 10)
+    assert len(numbers.why(array[:3])) == 3
+    assert numbers.why({"x0": 1.0, "x1": 2.0}) == numbers.why(array[:1])[0]
+
+
+def test_dates_can_be_changed():
+    rule_set = rules("IF t > 2020-01-31 THEN good")
+    text = rule_set.why({"t": datetime.datetime(2019, 5, 1)})
+    assert text.endswith("It would be good if t > 2020-01-31 (it is 2019-05-01): decided by rule 1.")
+
+
+def test_the_explanation_of_one_other_label():
+    rule_set = RuleSet((Rule.parse("IF age > 30 THEN 1"),), (0, 1, 2), 0, (9, 9, 9), (1, 1, 1), "first")
+    assert rule_set.why({"age": 3}, label="1").endswith("It would be 1 if age > 30 (it is 3): decided by rule 1.")
+    assert rule_set.why({"age": 3}, label=0).endswith("It is 0 already.")
+    assert rule_set.why({"age": 3}, label=2).endswith("No rule has the label 2.")
+
+
+def test_errors_name_what_is_wrong():
+    rule_set = rules("IF age > 30 THEN good")
+    with pytest.raises(ValueError, match="no value for the column 'age'"):
+        rule_set.why({"sex": "F"})
+    with pytest.raises(TypeError, match="one record must be a dict or a row"):
+        rule_set.why(np.array([1.0]))
+    with pytest.raises(ValueError, match="label must be one of"):
+        rule_set.why({"age": 3}, label="great")
+    with pytest.raises(ValueError, match="no column 'age'"):
+        rule_set.why(pd.DataFrame({"sex": ["F"]}))
