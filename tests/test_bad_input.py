@@ -215,7 +215,7 @@ def test_one_class_gives_a_default_and_no_rules():
     clf = fit(y=np.full(40, "same"))
     assert len(clf.rule_set_) == 0
     assert set(clf.predict(X)) == {"same"}
-    assert clf.explain(X)["reason"].tolist() == ["no rule covers it: same"] * 40
+    assert clf.explain(X)["reason"].tolist() == ["no rule covers this record: default label same"] * 40
     assert metrics.diversity(clf.rule_set_, X) == 1
 
 

@@ -23,7 +23,7 @@ from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._errors import UsageError
 from diverse_rule_sets.cli._options import PAPER_PARAMETERS, PARAMETERS, directions
 from diverse_rule_sets.estimators._base import BINNINGS
-from diverse_rule_sets.estimators._search import DEFAULTS
+from diverse_rule_sets.estimators._search_classifier import DEFAULTS
 from diverse_rule_sets.learn._selection import LAMBDA_MODES
 from diverse_rule_sets.learn.samplers import MEASURES
 from diverse_rule_sets.model._decision import CONFLICTS

@@ -207,8 +207,8 @@ def test_date_formats_and_given_rules_are_named(drs, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("day,y\n01.02.2024,a\n02.02.2024,b\n" * 20)
     for words, code, expected in (
-        (["--date-format", "%Q"], 2, "--date-format must be a way to write a date"),
-        (["--date-format", "%H:%M"], 2, "--date-format must be a way to write a date"),
+        (["--date-format", "%Q"], 2, "--date-format must be a date format with year, month and day"),
+        (["--date-format", "%H:%M"], 2, "--date-format must be a date format with year, month and day"),
         (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date as %Y/%m/%d writes it, got"),
         (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule as text: cannot read the rule 'blah'"),
         (["--forbidden", "height"], 2, "--forbidden names 'height', which the table does not have"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._drs import DRSClassifier
-from diverse_rule_sets.estimators._search import (
+from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
     ClassWeightCheck,
     Extensions,
