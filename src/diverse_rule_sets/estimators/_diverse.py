@@ -32,7 +32,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
 
     :class:`DRSClassifier` is the paper's own method. It differs in the conditions (fixed bins instead of thresholds and
     sets of categories), in the search (no local search, no splits, no class weights, no evidence) and in the prediction
-    (no fallback rules, no smoothing).
+    (no fallback rules, less smoothing).
 
     Tables may be numpy arrays or pandas, polars or Arrow tables with numbers, booleans, strings, categories, dates and
     missing values, under any column names. Conditions are in the units of the table.
