@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, metrics
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
-from diverse_rule_sets.estimators._search import InternalSettings
+from diverse_rule_sets.estimators._search_classifier import InternalSettings
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 
 # Parameters of the classifier, or internal settings of it.

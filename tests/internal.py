@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from diverse_rule_sets import DiverseRuleSetClassifier
-from diverse_rule_sets.estimators._search import InternalSettings
+from diverse_rule_sets.estimators._search_classifier import InternalSettings
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 
 NAMES = {field.name for field in fields(InternalSettings)}

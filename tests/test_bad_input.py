@@ -215,7 +215,7 @@ def test_one_class_gives_a_default_and_no_rules():
     clf = fit(y=np.full(40, "same"))
     assert len(clf.rule_set_) == 0
     assert set(clf.predict(X)) == {"same"}
-    assert clf.explain(X)["reason"].tolist() == ["no rule covers it: same"] * 40
+    assert clf.explain(X)["reason"].tolist() == ["no rule covers this record: default label same"] * 40
     assert metrics.diversity(clf.rule_set_, X) == 1
 
 
@@ -285,5 +285,5 @@ def test_metrics_refuse_what_does_not_fit():
         metrics.objective(clf.rule_set_, X, y, lambda_="x")
     with pytest.raises(ValueError, match="X has 40 records but y has 3 labels"):
         metrics.objective(clf.rule_set_, X, [0, 1, 0], lambda_=1.0)
-    with pytest.raises(ValueError, match="labels that the rule set does not know: 7"):
+    with pytest.raises(ValueError, match="labels that are not classes of the rule set: 7"):
         metrics.objective(clf.rule_set_, X, np.full(40, 7), lambda_=1.0)

@@ -37,7 +37,7 @@ from diverse_rule_sets import (
     metrics,
 )
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
-from diverse_rule_sets.estimators._search import InternalSettings
+from diverse_rule_sets.estimators._search_classifier import InternalSettings
 from diverse_rule_sets.learn._constraint_input import CheckedConstraints
 from diverse_rule_sets.learn._learner import learn, learn_as_in_paper
 from internal import classifier
@@ -199,7 +199,7 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         second_pass=True,
         split=False,
     )
-    plan, options = clf._plan(3, 0), clf._cutting(4, CheckedConstraints())
+    plan, options = clf._plan(3, 0), clf._cut_options(4, CheckedConstraints())
     assert (plan.min_evidence, plan.smoothing) == (0.0, 3.0)
     assert (options.thresholds, options.negation, options.n_bins) == (False, False, 5)
     rule_set = fit_as_in_paper().rule_set_  # no weights, no smoothing, no fallback rules
@@ -530,7 +530,7 @@ def test_explain(fit, library):
     fired = clf.rule_set_.covers(frame)
     fallbacks = clf.rule_set_.fallbacks
     rows = told.to_dict("records") if library is pd else told.to_dicts()
-    spoke = set()
+    deciding = set()
     for row, label, covering in zip(rows, clf.predict(frame), fired, strict=True):
         numbers = (np.flatnonzero(covering) + 1).tolist()
         assert list(row["covering"]) == numbers
@@ -540,19 +540,19 @@ def test_explain(fit, library):
             assert row["rule"] in numbers
             assert row["reason"] == str(rule)
             assert rule.label == label
-            spoke.add("rule")
+            deciding.add("rule")
         elif row["rule"] is None or row["rule"] is pd.NA:
-            nobody = "no rule and no fallback covers it" if fallbacks else "no rule covers it"
-            assert row["reason"] == f"{nobody}: {clf.rule_set_.default}"
+            nothing = "no rule and no fallback rule covers" if fallbacks else "no rule covers"
+            assert row["reason"] == f"{nothing} this record: default label {clf.rule_set_.default}"
             assert label == clf.rule_set_.default
-            spoke.add("default")
+            deciding.add("default")
         else:
             fallback = fallbacks[row["rule"] - 1 - len(clf.rule_set_)]
-            assert row["reason"] == f"no rule covers it; the first fallback that does: {fallback}"
+            assert row["reason"] == f"no rule covers this record; the first fallback rule that does: {fallback}"
             assert fallback.label == label
-            spoke.add("fallback")
+            deciding.add("fallback")
         assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
-    assert spoke == ({"rule", "fallback", "default"} if fallbacks else {"rule", "default"})
+    assert deciding == ({"rule", "fallback", "default"} if fallbacks else {"rule", "default"})
     assert bool(fallbacks) == isinstance(clf, DiverseRuleSetClassifier)
     if library is pd:
         assert told.index.tolist() == frame.index.tolist()

@@ -23,7 +23,7 @@ from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._errors import UsageError
 from diverse_rule_sets.cli._options import PAPER_PARAMETERS, PARAMETERS, directions
 from diverse_rule_sets.estimators._base import BINNINGS
-from diverse_rule_sets.estimators._search import DEFAULTS
+from diverse_rule_sets.estimators._search_classifier import DEFAULTS
 from diverse_rule_sets.learn._selection import LAMBDA_MODES
 from diverse_rule_sets.learn.samplers import MEASURES
 from diverse_rule_sets.model._decision import CONFLICTS
@@ -199,10 +199,10 @@ def test_directions_are_read():
 
 
 def test_a_column_may_have_a_colon_in_its_name():
-    from diverse_rule_sets.cli._fitting import ways_of_columns
+    from diverse_rule_sets.cli._fitting import directions_by_column
 
     ways = directions(["time:start=increasing", "age:good=decreasing", "x=increasing"])
-    assert ways_of_columns(ways, ["time:start", "age", "x"]) == {
+    assert directions_by_column(ways, ["time:start", "age", "x"]) == {
         "time:start": "increasing",
         "age": {"good": "decreasing"},
         "x": "increasing",
@@ -415,10 +415,10 @@ def test_explain_says_why(drs, folder, frame):
     pages = rules_in(folder / "model.json").why(frame)
     code, out, _ = drs("explain", folder / "model.json", folder / "t.csv")
     assert code == 0
-    told = out.split("record ")[1:]
-    assert len(told) == len(pages)
-    for number, (said, page) in enumerate(zip(told, pages, strict=True), 1):
-        head, *lines = said.splitlines()
+    parts = re.split(r"^record ", out, flags=re.MULTILINE)[1:]
+    assert len(parts) == len(pages)
+    for number, (part, page) in enumerate(zip(parts, pages, strict=True), 1):
+        head, *lines = part.splitlines()
         assert head == str(number)
         assert [line.strip() for line in lines] == page.splitlines()
     code, out, _ = drs("explain", folder / "model.json", folder / "t.csv", "--row", 17, "--row", 3)
@@ -457,7 +457,7 @@ def test_what_is_not_all_does_not_read_as_all(drs, tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("x,y\n" + 3997 * "1,a\n" + "2,b\n3,b\n4,a\n")
     (tmp_path / "wrong.csv").write_text("x,y\n1,a\n" + 3000 * "1,b\n" + "3,a\n")
     _, told, _ = drs("evaluate", tmp_path / "m.json", tmp_path / "t.csv", "-t", "y")
-    assert re.search(r"accuracy +>0\.999  always saying a: >0\.999\n", told)
+    assert re.search(r"accuracy +>0\.999  always predicting a: >0\.999\n", told)
     assert re.search(r"uncovered +<0\.1%", told)
     assert re.search(r"overlap +0\.0%", told)
     assert re.search(r"^ +1 +>0\.99 +3,998 +>0\.99 +3,998 ", told, re.MULTILINE)
@@ -569,20 +569,20 @@ def test_numbers_with_a_fraction_may_be_classes(drs, tmp_path):
     [("aabb", 0.5, 2), ("aabb", 0.25, None), ("aabb", 0.75, None), ("aaab", 0.25, 1), ("abcd", 0.5, None)],
 )
 def test_records_are_held_out_where_each_class_can_be_on_both_sides(labels, share, n):
-    from diverse_rule_sets.cli._fitting import held_out
+    from diverse_rule_sets.cli._fitting import split_records
 
-    parts = held_out(pl.Series("y", list(labels)), share, 0)
+    parts = split_records(pl.Series("y", list(labels)), share, 0)
     assert (None if parts is None else parts[1].size) == n
     if parts is not None:
         assert sorted(np.concatenate(parts)) == list(range(len(labels)))
 
 
 def test_what_the_help_of_report_says_of_defaults():
-    from diverse_rule_sets.cli._options import SHOWN
+    from diverse_rule_sets.cli._options import REPORT_OPTIONS
     from diverse_rule_sets.report import html
 
     defaults = inspect.signature(html).parameters
-    assert {option.name: option.default for option in SHOWN} == {
+    assert {option.name: option.default for option in REPORT_OPTIONS} == {
         name: defaults[name].default for name in ("n_samples", "random_state")
     }
 

@@ -27,7 +27,7 @@ MISTAKES = [
     ("fit t.csv -t y --separator ;", 1, "give --separator ','"),
     ("fit t.csv -t y --separator ;;", 2, "--separator must be one character, or tab, got ';;'"),
     ("fit t.csv -t y --encoding klingon", 2, "--encoding must be an encoding"),
-    ("fit t.csv -t y --kind x=colour", 2, "--kind must be column=kind"),
+    ("fit t.csv -t y --kind x=colour", 2, "--kind must be column=type"),
     ("fit t.csv -t y --format xml", 2, "--format must be one of csv"),
     ("fit t.csv -t y --max-rules many", 2, "--max-rules must be a whole number, got 'many'"),
     ("fit t.csv -t y --max-overlap 7", 2, "--max-overlap must be a number at least 0 and at most 1"),
@@ -39,7 +39,7 @@ MISTAKES = [
     (
         "fit real.csv -t y",
         1,
-        "are taken for a quantity, expected a few classes (--kind y=text makes each number a class)",
+        "are treated as a quantity, expected a few classes (--kind y=text makes each number a class)",
     ),
     ("fit half.csv -t y", 1, "the target 'y' holds 2 different values, such as 1.5; numbers with a fraction"),
     ("fit t.csv -t y --test-size 3", 2, "test-size"),
@@ -59,7 +59,7 @@ MISTAKES = [
     ("fit t.csv -t y --as-in-paper --max-fallbacks 3", 2, "--max-fallbacks cannot be used with --as-in-paper"),
     ("fit t.csv -t y --as-in-paper --no-negation", 2, "--negation cannot be used with --as-in-paper"),
     ("fit t.csv -t y --max-fallbacks -1", 2, "--max-fallbacks must be an integer at least 0, got -1"),
-    ("fit t.csv -t y --max-fallbacks 3", 2, "--max-fallbacks"),
+    ("fit t.csv -t y --max-backups 3", 2, "--max-backups"),
     ("fit t.csv -t y --no-refine", 2, "--no-refine"),
     ("fit missing.csv -t y --max-rules -1", 2, "--max-rules must be an integer at least 0, got -1"),
     ("fit t.csv -t y -o nowhere/m.json", 1, "there is no folder"),
@@ -74,7 +74,7 @@ MISTAKES = [
     ("predict m.json good.csv -o p.doc", 2, "--output must end in one of .csv"),
     ("predict m.json good.csv --keep label", 2, "give --prefix"),
     ("predict m.json good.csv --keep id", 1, "there is no column 'id'"),
-    ("evaluate m.json good.csv -t label", 1, "labels that the rule set does not know: 'maybe'"),
+    ("evaluate m.json good.csv -t label", 1, "labels that are not classes of the rule set: 'maybe'"),
     ("explain m.json good.csv --label zzz", 2, "--label must be one of 'bad', 'good', got 'zzz'"),
     ("explain m.json good.csv --row x", 2, "--row must be a whole number, got 'x'"),
     ("explain m.json good.csv --row 0", 2, "--row must be from 1 to 2, the number of records, got 0"),
@@ -207,9 +207,9 @@ def test_date_formats_and_given_rules_are_named(drs, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("day,y\n01.02.2024,a\n02.02.2024,b\n" * 20)
     for words, code, expected in (
-        (["--date-format", "%Q"], 2, "--date-format must be a way to write a date"),
-        (["--date-format", "%H:%M"], 2, "--date-format must be a way to write a date"),
-        (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date as %Y/%m/%d writes it, got"),
+        (["--date-format", "%Q"], 2, "--date-format must be a date format with year, month and day"),
+        (["--date-format", "%H:%M"], 2, "--date-format must be a date format with year, month and day"),
+        (["--date-format", "%Y/%m/%d", "--kind", "day=date"], 1, "expected a date in the format %Y/%m/%d, got"),
         (["--given-rules", "blah"], 2, "--given-rules[0] must be a rule as text: cannot read the rule 'blah'"),
         (["--forbidden", "height"], 2, "--forbidden names 'height', which the table does not have"),
     ):

@@ -133,8 +133,8 @@ def test_decimal_commas_between_commas_are_quoted_or_refused(tmp_path):
     ],
 )
 def test_numbers_with_a_decimal_comma_are_noticed(column, found):
-    assert Cells().with_comma(pl.Series("c", column)) == found
-    assert Cells(decimal=",").with_comma(pl.Series("c", column)) is None
+    assert Cells().find_decimal_comma(pl.Series("c", column)) == found
+    assert Cells(decimal=",").find_decimal_comma(pl.Series("c", column)) is None
 
 
 def test_latin_1_and_only_some_columns(tmp_path):
@@ -164,7 +164,7 @@ def test_what_the_user_tells_goes_first(tmp_path):
         ('a,b\n1,"2\n', "quote left open"),
         ("a,a\n1,2\n", "two columns are called 'a'"),
         (b"a,b\n\xff,2\n", "is not utf-8 text .*--encoding"),
-        (b"PAR1\x15\x04", "is no text file; give its --format"),
+        (b"PAR1\x15\x04", "is not a text file; give --format"),
         (gzip.compress(CSV.encode(), mtime=0)[:40], "cut off or damaged"),
     ],
 )
@@ -181,14 +181,14 @@ def test_broken_typed_files(tmp_path, name, content):
 
 
 def test_what_cannot_be_told_is_asked_for(tmp_path):
-    with pytest.raises(UsageError, match="does not tell the format; give --format"):
+    with pytest.raises(UsageError, match="is unknown; give --format"):
         load(written(tmp_path, CSV, "t.dat"), {})
     with pytest.raises(InputError, match="got a folder"):
         load(str(tmp_path), {"format": "csv"})
     with pytest.raises(UsageError, match="--kind names 'nope'"):
         load(written(tmp_path, CSV), {"kind": {"nope": "text"}})
     table = load(written(tmp_path, CSV.replace(",", ";")), {})
-    with pytest.raises(InputError, match="if cells are parted by ';', give --separator ';'"):
+    with pytest.raises(InputError, match="if ';' separates the cells, give --separator ';'"):
         table.column("age")
 
 
@@ -243,9 +243,9 @@ def test_what_polars_writes_is_read_back(column):
     written = pl.DataFrame({"c": pl.Series(column, strict=True), "end": "."}).write_csv(datetime_format="%FT%T%.6f")
     cells = pl.Series("c", [line.split(",")[0] for line in written.splitlines()[1:]])
     if all(value is None for value in column):
-        assert Cells().read(cells, Cells().guessed(cells)).null_count() == len(column)
+        assert Cells().read(cells, Cells().guess_kind(cells)).null_count() == len(column)
         return
-    assert Cells().read(cells, Cells().guessed(cells)).to_list() == column
+    assert Cells().read(cells, Cells().guess_kind(cells)).to_list() == column
 
 
 @given(numbers)
@@ -270,7 +270,7 @@ def test_a_column_of_numbers_is_one_that_python_reads_as_numbers(column):
         floats = [float(cell) for cell in present]
     except ValueError:
         floats = []
-    guessed = Cells().guessed(pl.Series("c", column, pl.String))
+    guessed = Cells().guess_kind(pl.Series("c", column, pl.String))
     if guessed == "number":
         got = Cells().read(pl.Series("c", column, pl.String), "number").drop_nulls().to_list()
         assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(got, floats, strict=True))

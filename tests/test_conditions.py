@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
 from diverse_rule_sets._input.tables import Column, as_table
-from diverse_rule_sets.model._conditions import merged
+from diverse_rule_sets.model._conditions import merge_conditions
 
 UTC = datetime.UTC
 
@@ -159,7 +159,7 @@ def test_two_conditions_on_a_column_are_combined_into_one(one, other, both):
     back = other.meet(one)
     assert type(back) is type(both)
     assert set(getattr(back, "values", ())) == set(getattr(both, "values", ()))
-    assert merged([one, other]) == (both,)
+    assert merge_conditions([one, other]) == (both,)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_combined_conditions_hold_if_and_only_if_all_of_them_hold(conditions):
         return np.logical_and.reduce(flags) if flags else np.ones(len(TABLE), bool)
 
     try:
-        together = merged(conditions)
+        together = merge_conditions(conditions)
     except ValueError:
         assert any(not of(column, conditions).any() for column in TABLE.columns)
         return
@@ -237,7 +237,7 @@ def test_the_order_of_conditions_does_not_change_where_they_hold():
     some = [IsIn("t", ("p", "q", "r")), IsNotIn("t", ("p",)), IsIn("t", ("r", "q", "s")), IsNotIn("t", ("s", "t"))]
     column = as_table(TABLE).column("t")
     for order in itertools.permutations(some):
-        (one,) = merged(order)
+        (one,) = merge_conditions(order)
         assert one.holds(column).tolist() == [value in ("q", "r") for value in TABLE["t"]]
 
 

@@ -25,8 +25,8 @@ from diverse_rule_sets import (
 )
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _diversify as diversify
-from diverse_rule_sets.learn import _search as default_search
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
 from diverse_rule_sets.learn._fallbacks import find_fallbacks
 from diverse_rule_sets.learn._limits import Limits

@@ -9,7 +9,7 @@ from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn import _search as default_search
+from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures

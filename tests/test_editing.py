@@ -152,7 +152,7 @@ def test_a_label_in_text_becomes_the_class_with_this_text():
             "rule must be a rule of the rule set or its number, .* got IF age > 1 THEN good",
         ),
         (lambda r, X, y: r.evaluated(X, y[:-1]), ValueError, "one label per record"),
-        (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "does not know: 'ugly'"),
+        (lambda r, X, y: r.evaluated(X, ["ugly"] * len(y)), ValueError, "not classes of the rule set: 'ugly'"),
     ],
 )
 def test_invalid_arguments_are_errors(fitted, change, error, message):

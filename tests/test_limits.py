@@ -111,3 +111,11 @@ def test_min_evidence_excludes_spurious_rules():
         found[evidence] = sum(len(clf.fit(X, y).rule_set_) for X, y in tables)
     assert found[2.0] == 0
     assert found[1.0] < found[0.0] / 3
+
+
+def test_limits_that_leave_no_rule_of_the_paper_warn():
+    """On wide tables nearly all drawn rules are longer than a small limit."""
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(UserWarning, match="no rule was found within max_conditions=3, max_overlap=1.0, min_support=1"):
+        clf = DRSClassifier(max_conditions=3, n_candidates=50, random_state=0).fit(X, y)
+    assert len(clf.rule_set_) == 0

@@ -293,7 +293,7 @@ def test_invalid_arguments_raise_errors_that_name_them(tmp_path):
     for wrong in (tmp_path, tmp_path / "no" / "page.html"):
         with pytest.raises(ValueError, match="path must be a file in an existing folder"):
             write_html(rules, X, y, wrong)
-    with pytest.raises(ValueError, match="labels that the rule set does not know"):
+    with pytest.raises(ValueError, match="labels that are not classes of the rule set"):
         write_html(rules, X, ["?"] * len(X), path)
     assert list(tmp_path.iterdir()) == []
 

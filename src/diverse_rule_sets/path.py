@@ -17,7 +17,7 @@ from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
-from diverse_rule_sets.estimators._search import SearchClassifier
+from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.model._rules import RuleSet
 
 _FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "fallbacks")

@@ -81,6 +81,7 @@ def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int6
     if unknown:
         more = ", ..." if len(unknown) > 10 else ""
         raise ValueError(
-            f"y has labels that the rule set does not know: {', '.join(unknown[:10])}{more}; it knows {list(classes)}"
+            f"y has labels that are not classes of the rule set: {', '.join(unknown[:10])}{more}; "
+            f"its classes: {list(classes)}"
         )
     return np.array([position[label] for label in labels.tolist()], np.int64)

@@ -109,7 +109,7 @@ def fit(
 
     The rules that are printed and written are learnt from all records.
 
-    To measure them, a quarter of the records is held out, and rules learnt from the others are tested on it.
+    Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
     from diverse_rule_sets.cli._fitting import check_parameters, fit_rules, make_records, split_records
@@ -202,7 +202,7 @@ def evaluate(
     drop_unlabelled: DropUnlabelled = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
-    """Measure a model on records with known labels: accuracy, confusion matrix, and figures of each rule."""
+    """Measure a model on records with known labels, overall and for each rule."""
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
     from diverse_rule_sets.cli._predicting import evaluation, filter_labelled, labels_for, load_for, records_for
@@ -232,10 +232,10 @@ def explain(
     reading: dict[str, Any],
     selection: dict[str, Any],
     label: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Explain this other label; by default the three nearest.")
+        str | None, typer.Option(metavar="LABEL", help="The other label to explain; by default the three nearest.")
     ] = None,
 ) -> None:
-    """Explain the label of each record, and which changes of its values would give another label."""
+    """Explain the label of each record, and which changes would give another label."""
     from diverse_rule_sets.cli._files import check_inputs, read_model
     from diverse_rule_sets.cli._predicting import explanations, label_for, load_for, records_for
     from diverse_rule_sets.cli._terminal import show_reason

@@ -21,8 +21,8 @@ def print_held_out(rule_set: RuleSet, test: Records, n_train: int, file: IO[str]
     n = facts["n_records"]
     print_text("", file)
     print_text(
-        f"Measured on {n:,} records held out, with rules learnt from the other {n_train:,} records; "
-        f"the rules above are learnt from all {n + n_train:,} records:",
+        f"Measured on {n:,} records held out, with rules learnt from the other {n_train:,} records "
+        f"(the rules above are learnt from all {n + n_train:,} records):",
         file,
     )
     show_table(_main_figures(facts), "lrw", file=file)

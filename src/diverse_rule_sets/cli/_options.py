@@ -262,16 +262,14 @@ _PAPER = "With --as-in-paper only"
 PARAMETERS: tuple[Option, ...] = (
     Option("max_rules", read_integer, "N", "Maximum number of rules.", 40, panel=_SIZE),
     Option("max_conditions", or_none(read_integer), "N|none", "Maximum number of conditions per rule.", 5, panel=_SIZE),
-    Option(
-        "max_overlap", read_number, "SHARE", "Maximum share of a rule's records in earlier rules.", 0.01, panel=_SIZE
-    ),
+    Option("max_overlap", read_number, "SHARE", "Maximum overlap of a rule with earlier rules.", 0.01, panel=_SIZE),
     Option("min_support", read_integer, "N", "Minimum number of records per rule.", 3, panel=_SIZE),
     Option("max_fallbacks", read_integer, "N", "Maximum number of fallback rules.", 15, panel=_SIZE),
     Option(
         "min_evidence",
         read_number,
         "X",
-        "Minimum evidence for a rule; 2 for fewer rules, 0 for no test.",
+        "Minimum evidence; 2 for fewer rules, 0 for no test.",
         1.0,
         panel=_SIZE,
     ),
@@ -359,9 +357,7 @@ PAPER_PARAMETERS: tuple[Option, ...] = (
     Option("n_bins", read_integer, "N", "Number of bins per column.", 5, panel=_PAPER),
 )
 # Further options of some commands.
-TEST_SIZE = Option(
-    "test_size", read_test_size, "SHARE", "Share of records held out to measure the rules; 0 for none.", 0.25
-)
+TEST_SIZE = Option("test_size", read_test_size, "SHARE", "Share of records held out; 0 for none.", 0.25)
 ROW = Option("row", read_rows, "N", "Number of a record, from 1 (repeat).", "all", many=True)
 REPORT_OPTIONS = (
     Option("n_samples", read_non_negative_integer, "N", "Records shown per rule; 0 to show no data of records.", 10),

@@ -74,7 +74,7 @@ KIND = Option(
     "kind",
     read_kinds,
     "COL=TYPE",
-    "Column type: number, text, boolean or date, as in zip=text (repeat).",
+    "Type: number, text, boolean or date (repeat).",
     "by the cells",
     True,
     _PANEL,

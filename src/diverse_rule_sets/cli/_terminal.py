@@ -57,7 +57,7 @@ class _RulePrinter:
     def show(self) -> None:
         """Print the title, the rules, the fallback rules, and the notes about the default label and overlaps."""
         rules, fallbacks = self._rules.rules, self._rules.fallbacks
-        legend = "Bar: classes of the covered records. After it: precision, number of covered records, coverage."
+        legend = "Bar: classes of the covered records; then precision, records covered, coverage."
         title = Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold")
         self._print_lines(title, self._classes(), Text(legend, "dim"))
         for j, rule in enumerate(rules, 1):

@@ -175,7 +175,7 @@ class _Rows:
             except MemoryError:
                 raise MemoryError(
                     f"the table has over {self._used:,} items, whose bits would take more than {needed / 1e9:.1f} GB; "
-                    "lower n_bins, leave out columns or categories, or fit on a sample of the records"
+                    "leave out columns, group categories, or fit on a sample of the records"
                 ) from None
         self._words[self._used] = row
         self._used += 1

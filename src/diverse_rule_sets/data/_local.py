@@ -30,11 +30,6 @@ class LocalCover:
         sizes = np.bitwise_count(self.words).astype(np.int64)
         return np.cumsum(sizes) - sizes
 
-    @cached_property
-    def size(self) -> int:
-        """Number of records of the cover."""
-        return int(bitset.popcount(self.words))
-
 
 class LocalBackend:
     """Packed items and classes of all records; a :class:`~diverse_rule_sets.data._backend.Backend`.

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
-from diverse_rule_sets.data._backend import Backend, Body, DistinctRecords, TooManyRecordsError
-from diverse_rule_sets.data._local import LocalBackend, LocalCover
+from diverse_rule_sets.data._backend import Backend, Body, Cover, DistinctRecords, TooManyRecordsError
+from diverse_rule_sets.data._local import LocalBackend
 
 # The covers of each shard.
-ShardedCover = tuple[LocalCover, ...]
+ShardedCover = tuple[Cover, ...]
 
 
 class ShardedBackend:
@@ -30,7 +30,7 @@ class ShardedBackend:
     shards : a backend for each shard, in the order of the records; all with the same items and classes
     """
 
-    def __init__(self, shards: Sequence[LocalBackend]) -> None:
+    def __init__(self, shards: Sequence[Backend]) -> None:
         if not shards:
             raise ValueError("shards must hold at least one backend, got none")
         self._shards = tuple(shards)
@@ -162,13 +162,12 @@ class ShardedBackend:
 
     # Records chosen by position
 
-    def _shards_of(
-        self, cover: ShardedCover, ks: Integers
-    ) -> list[tuple[LocalBackend, LocalCover, Integers, Integers]]:
+    def _shards_of(self, cover: ShardedCover, ks: Integers) -> list[tuple[Backend, Cover, Integers, Integers]]:
         """Return, for each shard with some of the k-th records: shard, its cover, numbers of these ks, and k there."""
-        ends = np.cumsum([part.size for part in cover])
+        sizes = [int(shard.class_counts(part).sum()) for shard, part in zip(self._shards, cover, strict=True)]
+        ends = np.cumsum(sizes)
         owner = np.searchsorted(ends, ks, side="right")
-        before = ends - [part.size for part in cover]
+        before = ends - sizes
         parts = []
         for number, (shard, part) in enumerate(zip(self._shards, cover, strict=True)):
             own = np.flatnonzero(owner == number)

@@ -118,7 +118,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         fitted = self._learn(table, labels, codes, listener)
         rule_set = fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
         if listener is not None:
-            coverage = 1 - sum(rule_set.uncovered_counts) / table.n_records
+            coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
             listener(Progress(DONE, len(rule_set), coverage))
         self.__dict__.pop("feature_names_in_", None)
         if table.named:

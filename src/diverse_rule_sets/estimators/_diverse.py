@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._drs import DRSClassifier
-from diverse_rule_sets.estimators._search import (
+from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
     ClassWeightCheck,
     Extensions,
@@ -32,7 +32,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
 
     :class:`DRSClassifier` is the paper's own method. It differs in the conditions (fixed bins instead of thresholds and
     sets of categories), in the search (no local search, no splits, no class weights, no evidence) and in the prediction
-    (no fallback rules, no smoothing).
+    (no fallback rules, less smoothing).
 
     Tables may be numpy arrays or pandas, polars or Arrow tables with numbers, booleans, strings, categories, dates and
     missing values, under any column names. Conditions are in the units of the table.

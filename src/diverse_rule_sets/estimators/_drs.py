@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from diverse_rule_sets._input.checks import Check, Choice, Flag, Number
-from diverse_rule_sets.estimators._search import (
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._input.checks import Check, Choice, Flag, Number, warn
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._util.progress import OnProgress
+from diverse_rule_sets.estimators._search_classifier import (
     DIVERSITY,
     SHARED_CHECKS,
     Extensions,
@@ -153,6 +158,20 @@ class DRSClassifier(SearchClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _learn(
+        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+    ) -> dict[str, Any]:
+        fitted = super()._learn(table, labels, codes, on_progress)
+        n_given = len(self.given_rules or ())
+        limited = self.max_conditions is not None or self.max_overlap < 1 or self.min_support > 1
+        if limited and len(fitted["rule_set_"]) == n_given < self.max_rules and len(labels) > 1:
+            warn(
+                f"no rule was found within max_conditions={self.max_conditions}, max_overlap={self.max_overlap}, "
+                f"min_support={self.min_support}: the paper's method draws long rules and drops those beyond limits. "
+                "Raise the limits or n_candidates, or use DiverseRuleSetClassifier"
+            )
+        return fitted
 
     def _settings(self) -> InternalSettings:
         return replace(

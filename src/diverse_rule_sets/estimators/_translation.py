@@ -15,7 +15,7 @@ from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.tables import plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.model._conditions import merged
+from diverse_rule_sets.model._conditions import merge_conditions
 from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def translate(encoder: Encoder, rules: Iterable[ItemRule], labels: Sequence[Any]
     """Return rules of items as rules in the units of the table."""
     return tuple(
         Rule(
-            merged(encoder.conditions[item] for item in rule.body),
+            merge_conditions(encoder.conditions[item] for item in rule.body),
             labels[rule.label],
             label_counts(rule.class_counts, labels),
         )

@@ -11,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from diverse_rule_sets.export import _sql_dialects
 from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column_of, sqlglot_expressions
 from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
-# Dialects in which quotes do not change the meaning of a table name; and those in which they do not if it is in lower
-# case.
-_CASELESS, _LOWER = frozenset(("duckdb", "sqlite")), frozenset(("postgres", "redshift", "materialize", "risingwave"))
-# Dialects in which a step can be declared to be computed once.
-_MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
 _MAX_RULES = 1000
 _MAX_NAME = 40
 _MAX_TERMS = 50
@@ -94,7 +90,10 @@ def _source_table(name: Any, dialect: str) -> Any:
                 f"unchanged, got {name!r}"
             )
         # With quotes, a keyword of SQL can be a name; but quotes must not change how the database folds the case.
-        parts, quoted = name.split("."), dialect in _CASELESS or (dialect in _LOWER and name == name.lower())
+        parts, quoted = (
+            name.split("."),
+            dialect in _sql_dialects.CASELESS or (dialect in _sql_dialects.LOWER and name == name.lower()),
+        )
     else:
         parts, quoted = _name_list("table", name), True
         if not 1 <= len(parts) <= 3:
@@ -142,7 +141,7 @@ def _chain_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]]) 
         queries.append((step, query))
         inner = exp.alias_(exp.to_table(step), name, table=True) if name else None
     last = queries.pop()[1]
-    materialized = True if writer.dialect in _MATERIALIZED else None
+    materialized = True if writer.dialect in _sql_dialects.MATERIALIZED else None
     for name, query in queries:
         last = last.with_(name, as_=query, materialized=materialized, copy=False)
     return last

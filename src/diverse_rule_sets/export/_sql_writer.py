@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.tables import NUMBER
+from diverse_rule_sets.export import _sql_dialects
 from diverse_rule_sets.export._values import check_known, compared_values, exact_text, kind_of_values
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._rules import Rule, RuleSet
-
-# Dialects in which NaN is a value larger than all others, and not missing.
-_NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
-# Dialects in which a boolean column is a bit, or TRUE could be the name of a column.
-_BITS = frozenset(("tsql", "fabric", "oracle", "sqlite"))
-# Dialects in which quoted names are case sensitive.
-_CASE_SENSITIVE = frozenset(("postgres", "redshift", "snowflake", "oracle"))
-# Dialects in which a plain number is compared exactly, for every type of the column.
-_PLAIN_NUMBERS = frozenset(("postgres", "sqlite"))
 
 
 def sqlglot_expressions() -> Any:
@@ -61,7 +53,7 @@ class SqlWriter:
         self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
         self._large = {name for name in self._numbers if _beyond_exact(rule_set, name)}
         names = {name: self._database_name(name, columns) for name in rule_set.columns}
-        fold = str if dialect in _CASE_SENSITIVE else str.casefold
+        fold = str if dialect in _sql_dialects.CASE_SENSITIVE else str.casefold
         folded = [fold(text) for text in names.values()]
         same = [text for text in names.values() if folded.count(fold(text)) > 1]
         if same:
@@ -132,7 +124,7 @@ class SqlWriter:
     @property
     def _nan(self) -> Any:
         """NaN in the dialect; None if NaN is never true in a comparison."""
-        if self.dialect not in _NAN_IS_LARGEST:
+        if self.dialect not in _sql_dialects.NAN_IS_LARGEST:
             return None
         return self.exp.cast(self.exp.Literal.string("NaN"), "double")
 
@@ -153,7 +145,7 @@ class SqlWriter:
         """Return a value as a literal."""
         exp = self.exp
         if isinstance(value, bool):
-            if self.dialect in _BITS:
+            if self.dialect in _sql_dialects.BITS:
                 return exp.Literal.number(int(value))
             return exp.true() if value else exp.false()
         if isinstance(value, str):
@@ -170,7 +162,9 @@ class SqlWriter:
         literal = exp.Literal(this=text.lstrip("-"), is_string=False)
         literal = exp.Neg(this=literal) if text.startswith("-") else literal
         with np.errstate(over="ignore"):
-            plain = self.dialect in _PLAIN_NUMBERS or (float(np.float32(value)) == value and abs(value) < 2**31)
+            plain = self.dialect in _sql_dialects.PLAIN_NUMBERS or (
+                float(np.float32(value)) == value and abs(value) < 2**31
+            )
         return literal if plain else exp.cast(literal, "double")
 
     def _date(self, value: datetime.date) -> Any:

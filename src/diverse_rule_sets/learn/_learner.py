@@ -14,11 +14,11 @@ from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
+from diverse_rule_sets.learn._default_search import finish, first_pass
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
-from diverse_rule_sets.learn._search import finish, first_pass
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 

@@ -348,12 +348,12 @@ class IsMissing(Condition):
         return f"{format_name(self.column)} is missing"
 
 
-def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Combine the conditions on each column into one, columns in the order of first use.
 
     Examples
     --------
-    >>> print(*merged([Interval("age", low=37), Equals("sex", "F"), Interval("age", high=60)]), sep=", ")
+    >>> print(*merge_conditions([Interval("age", low=37), Equals("sex", "F"), Interval("age", high=60)]), sep=", ")
     37 < age <= 60, sex = "F"
     """
     by_column: dict[Hashable, Condition] = {}

@@ -22,7 +22,7 @@ import math
 import re
 from typing import Any
 
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merged
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merge_conditions
 from diverse_rule_sets.model._formatting import ANYTHING, FIGURES
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
@@ -77,7 +77,7 @@ def parse_rule(text: str) -> tuple[tuple[Condition, ...], Any]:
             raise _error(text, position, "AND and a condition, or THEN and a label")
         position = following.end()
         if following[1] == "THEN":
-            return merged(conditions), _label(text, position)
+            return merge_conditions(conditions), _label(text, position)
 
 
 def _condition(text: str, position: int) -> tuple[Condition, int]:

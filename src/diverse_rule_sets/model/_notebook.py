@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets.model._formatting import ANYTHING, format_label
-from diverse_rule_sets.model._text import class_counts_text, conflict_text, percent, weight_words
+from diverse_rule_sets.model._text import class_counts_text, conflict_text, percent, weight_text
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
@@ -57,7 +57,7 @@ def table(rule_set: RuleSet) -> str:
     if len(rule_set) > 1:
         note = f"{conflict_text(rule_set)} All figures are for the training records."
         parts.append(f'<p class="muted">{escape(note)}</p>')
-    weights = weight_words(rule_set)
+    weights = weight_text(rule_set)
     parts.append(f'<p class="muted">{_text(weights)}</p>' if weights else "")
     return "".join([*parts, "</div>"])
 

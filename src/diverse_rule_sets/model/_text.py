@@ -34,7 +34,7 @@ def rule_set_text(rule_set: RuleSet) -> str:
     parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
-    weights = weight_words(rule_set)
+    weights = weight_text(rule_set)
     return "\n".join([*parts, weights] if weights else parts)
 
 
@@ -133,7 +133,7 @@ def _rule_text(rule: Rule, total: int, indent: int) -> str:
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{class_counts_text(rule.class_counts)})"
 
 
-def weight_words(rule_set: RuleSet) -> str:
+def weight_text(rule_set: RuleSet) -> str:
     """Return a sentence about the class weights; empty if they are about equal."""
     weights = rule_set.class_weights
     if weights is None or max(weights) <= 1.1 * min(weights):
@@ -146,9 +146,9 @@ def weight_words(rule_set: RuleSet) -> str:
     return f"Weight of a record by class: {', '.join(texts)}."
 
 
-def chance_words(rule_set: RuleSet) -> str:
+def probability_text(rule_set: RuleSet) -> str:
     """Return a sentence about how class weights change the probabilities; empty if the weights are about equal."""
-    if rule_set.class_weights is None or not weight_words(rule_set):
+    if rule_set.class_weights is None or not weight_text(rule_set):
         return ""
     if _is_balanced(rule_set.class_weights, rule_set.class_totals):
         return "The probabilities treat all classes as equally frequent: in the data, a rare class is less likely."

@@ -18,7 +18,7 @@ from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.files import whole_file
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._rules import RuleSet
-from diverse_rule_sets.model._text import chance_words, conflict_text, percent, weight_words
+from diverse_rule_sets.model._text import conflict_text, percent, probability_text, weight_text
 from diverse_rule_sets.report._page_content import N_COLOURS, content
 from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.report._text_layout import distinct_names
@@ -203,8 +203,8 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
         "anything": ANYTHING,
         "default": rule_set.classes.index(rule_set.default),
         "conflict": conflict_text(rule_set),
-        "weights": weight_words(rule_set),
-        "probability_note": chance_words(rule_set),
+        "weights": weight_text(rule_set),
+        "probability_note": probability_text(rule_set),
         "many": len(facts["classes"]) > N_COLOURS,
         "with_shares": len(facts["classes"]) <= _MAX_SHARES,
         "too_wide": _width(facts["confusion"]) > _PAPER,

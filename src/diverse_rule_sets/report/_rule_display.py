@@ -14,7 +14,7 @@ import numpy as np
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.plotting import class_colours, given_axes, pyplot, text_colour_on
-from diverse_rule_sets.model._conditions import Condition, merged
+from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
@@ -326,7 +326,7 @@ def _make_scale(
 
 def _condition_on(rule: Rule, name: Hashable | None) -> Condition | None:
     """Return the condition of a rule on a column; None if there is none."""
-    conditions = merged(condition for condition in rule.conditions if condition.column == name)
+    conditions = merge_conditions(condition for condition in rule.conditions if condition.column == name)
     return conditions[0] if conditions else None
 
 

@@ -51,11 +51,12 @@ class Parts(NamedTuple):
     @classmethod
     def of(cls, backend: Backend, label: int, covered: Cover, measure: str) -> Parts:
         """Divide the records for a label; groups without records are left out."""
-        own = backend.of_class(label)
-        positive = backend.difference(own, covered)
+        own, n_covered = backend.of_class(label), backend.class_counts(covered)
+        positives = Part(backend.difference(own, covered), int(backend.class_totals[label] - n_covered[label]))
         if measure == "pairs":
-            groups = [backend.difference(backend.everything, positive)]
+            others = [Part(backend.difference(backend.everything, positives.cover), backend.n_records - positives.size)]
         else:
-            groups = [backend.difference(backend.difference(backend.everything, own), covered), covered]
-        sized = [Part(group, int(backend.class_counts(group).sum())) for group in (positive, *groups)]
-        return cls(sized[0], tuple(part for part in sized[1:] if part.size))
+            negative = backend.difference(backend.difference(backend.everything, own), covered)
+            n_negative = backend.n_records - positives.size - int(n_covered.sum())
+            others = [Part(negative, n_negative), Part(covered, int(n_covered.sum()))]
+        return cls(positives, tuple(part for part in others if part.size))

@@ -85,7 +85,7 @@ class InternalSettings:
 
 
 class Extensions(NamedTuple):
-    """Parameters of DiverseRuleSetClassifier that the paper's method does not have; the defaults turn them off.
+    """Parameters of DiverseRuleSetClassifier that the paper's method does not have, with the values that it uses.
 
     Parameters
     ----------
