@@ -127,7 +127,6 @@ def mined(name, codes, labels):
     from diverse_rule_sets.data._cut_points import Target
     from diverse_rule_sets.data._encoder import Encoder
     from diverse_rule_sets.data._local import LocalBackend
-    from diverse_rule_sets.data._offers import Cutting
     from diverse_rule_sets.estimators._mining import Mining, frequent_bodies
 
     words = codes.astype(str)

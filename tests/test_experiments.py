@@ -190,7 +190,7 @@ def test_a_ledger_survives_a_line_cut_short_and_refuses_other_settings(tmp_path,
 
 
 @pytest.fixture(scope="module")
-def finish(tmp_path_factory):
+def finished(tmp_path_factory):
     """A run on iris with two splits, and its page."""
     folder = tmp_path_factory.mktemp("results")
     frame = runs.run(["iris"], None, 2, Ledger(folder / "fits.jsonl"))

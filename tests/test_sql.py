@@ -292,7 +292,7 @@ def test_what_sql_cannot_say_is_refused():
     with pytest.raises(ValueError, match=r"keep must list columns"):
         replace(small(), conflict="vote").to_sql()
     mixed = (Rule((Equals("x", 1),), "good"), Rule((Equals("x", "a"),), "good"))
-    with pytest.raises(ValueError, match="'x' is compared with values of several kinds, such as 1 and 'a'"):
+    with pytest.raises(ValueError, match="'x' is compared with values of several types, such as 1 and 'a'"):
         replace(small(), rules=mixed).to_sql()
     with pytest.raises(ValueError, match="SQL cannot write the text"):
         replace(small(), rules=(Rule((Equals("x", "a\0b"),), "good"),)).to_sql()
