@@ -228,17 +228,17 @@ def test_figures_are_those_of_the_fitted_classifier(finished):
     assert (limits["rules"] <= limits["k"]).all()
 
 
-def test_the_page_sets_every_figure_beside_the_print(finished):
+def test_the_page_shows_every_figure_next_to_the_printed_one(finished):
     folder, frame, path = finished
     text = path.read_text(encoding="utf8")
-    for title in ("Table 1", "Table 2", "Table 3", "which rule speaks", "limited number of rules", "Candidates used"):
+    for title in ("Table 1", "Table 2", "Table 3", "which rule decides", "limited number of rules", "Candidates used"):
         assert title in text
     rows = frame[(frame["model"] == "full method") & frame["k"].isna()]
     assert f"{rows['bacc'].mean():.3f} ± {rows['bacc'].std():.3f} / 0.93 / " in text
     assert text.count("\n| DRS, full method") == 2
     assert "A quick run" in text
-    whole = (page.WORDS.parent / "results" / "README.md").read_text(encoding="utf8")
-    assert page.WORDS.read_text(encoding="utf8").strip() in whole
+    whole = (page.DISCUSSION.parent / "results" / "README.md").read_text(encoding="utf8")
+    assert page.DISCUSSION.read_text(encoding="utf8").strip() in whole
     for picture in ("table3.png", "limited_rules.png"):
         assert f"({picture})" in text
         assert (folder / picture).read_bytes().startswith(b"\x89PNG")
@@ -253,6 +253,6 @@ def test_a_difference_is_bold_where_chance_does_not_explain_it():
     assert page.cell(values, None, "bacc") == "0.700 ± 0.016"
 
 
-def test_the_least_precise_rule_speaks_as_in_the_papers_program():
+def test_the_least_precise_rule_decides_as_in_the_papers_program():
     rules = [diverse_rule_sets.Rule((), label, ((0, a), (1, b))) for label, a, b in ((0, 9, 1), (1, 4, 6), (0, 8, 2))]
     assert models.least_precise(tuple(rules)) is rules[1]
