@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -55,6 +55,7 @@ def by_class(flags, y):
 
 
 @every_backend
+@settings(max_examples=40)
 @given(table=tables())
 def test_counts(make, table):
     items, y, one, other, _, bodies = table
@@ -79,6 +80,7 @@ def test_counts(make, table):
 
 
 @every_backend
+@settings(max_examples=40)
 @given(table=tables())
 def test_covers(make, table):
     items, y, one, other, rule, bodies = table
@@ -104,6 +106,7 @@ def test_covers(make, table):
 
 
 @every_backend
+@settings(max_examples=40)
 @given(table=tables(), points=st.lists(st.integers(-2, 5), min_size=2, max_size=2))
 def test_levels_of_a_sum(make, table, points):
     items, y, one, other, _, _ = table
@@ -119,6 +122,7 @@ def test_levels_of_a_sum(make, table, points):
 
 
 @every_backend
+@settings(max_examples=40)
 @given(table=tables(), data=st.data())
 def test_records_chosen_by_position(make, table, data):
     items, y, one, _, _, bodies = table
@@ -147,6 +151,7 @@ def test_records_chosen_by_position(make, table, data):
 
 
 @every_backend
+@settings(max_examples=40)
 @given(table=tables())
 def test_restrict_and_claims(make, table):
     items, y, one, _, _, bodies = table
