@@ -51,11 +51,13 @@ class Encoder:
     columns : array (n_items,), the number of the column of each condition
     opposites : array (n_items,), the item that holds for exactly the other records with a value in that column; -1 if
         there is none
+    kinds : type of each column that was read, by name
     """
 
     conditions: list[Condition]
     columns: Integers
     opposites: Integers
+    kinds: dict[Hashable, str]
 
     def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
         self.options = options
@@ -101,11 +103,12 @@ class Encoder:
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
         """Learn the conditions column by column; if blocks are given, add the bits to them."""
         _check_binning(self.options.binning, table)
-        self.conditions, columns = [], []
+        self.conditions, self.kinds, columns = [], {}, []
         opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):
             column = table.column(name)
+            self.kinds[name] = column.kind
             if blocks is not None:
                 blocks.add_given(column)
             if name in self.options.forbidden:

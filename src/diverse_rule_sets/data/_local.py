@@ -137,7 +137,9 @@ class LocalBackend:
 
     def cover(self, body: Body) -> LocalCover:
         """Return the records that a body covers."""
-        return LocalCover(bitset.conjunction(self._rows, np.array(body, np.int32))) if body else self.everything
+        if len(body) < 2:
+            return LocalCover(self._rows[body[0]]) if body else self.everything
+        return LocalCover(bitset.conjunction(self._rows, np.array(body, np.int32)))
 
     def of_class(self, label: int) -> LocalCover:
         """Return the records of a class."""
@@ -169,7 +171,10 @@ class LocalBackend:
         for cover, value in zip(covers, points, strict=True):
             flags = bitset.unpack(cover.words, self.n_records)
             sums += flags if value == 1 else value * flags.astype(np.int32)
-        found = np.unique(sums).tolist() if wanted is None else sorted(wanted)
+        if wanted is None:  # counting is faster than sorting, if sums are no negative numbers
+            occurs = np.flatnonzero(np.bincount(sums)) if sums.min(initial=0) >= 0 else np.unique(sums)
+            wanted = occurs.tolist()
+        found = sorted(wanted)
         return {level: LocalCover(bitset.pack(sums == level)) for level in found}
 
     # Records chosen by position

@@ -25,7 +25,7 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
-from diverse_rule_sets.model._rules import Rule, RuleSet, with_kinds
+from diverse_rule_sets.model._rules import Rule, RuleSet
 
 BINNINGS = ("supervised", "uniform", "quantile")
 
@@ -116,7 +116,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         fitted = self._learn(table, labels, codes, listener)
-        rule_set = fitted["rule_set_"] = with_kinds(fitted["rule_set_"], table)
+        rule_set = fitted["rule_set_"]
         if listener is not None:
             coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
             listener(Progress(DONE, len(rule_set), coverage))

@@ -100,7 +100,7 @@ class Baseline(RuleSetEstimator):
         found, fitted = self._find(items, report)
         rules, covered = count_rules(items.backend, found)
         rule_set = make_rule_set(
-            items.backend,
+            items,
             labels,
             translate(items.encoder, rules, labels),
             covered,

@@ -29,7 +29,7 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._translation import label_counts, make_rule_set, translate, weights_of_classes
+from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate, weights_of_classes
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
     ConstraintParameters,
@@ -269,7 +269,7 @@ class SearchClassifier(RuleSetEstimator):
             *translate(data.encoder, found.learnt, labels),
         )
         return make_rule_set(
-            data.backend,
+            Items(data.encoder, data.backend),
             labels,
             rules,
             found.covered,

@@ -16,7 +16,7 @@ from diverse_rule_sets._input.tables import plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.model._conditions import merge_conditions
-from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet
+from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet, set_kinds
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def label_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[A
 
 
 def make_rule_set(
-    backend: Backend,
+    items: Items,
     labels: Sequence[Any],
     rules: tuple[Rule, ...],
     covered: Cover,
@@ -94,7 +94,7 @@ def make_rule_set(
 
     Parameters
     ----------
-    backend : the training records
+    items : the training records
     labels : the classes, in order
     rules : the rules, with their class counts
     covered : the records that at least one rule covers
@@ -103,18 +103,19 @@ def make_rule_set(
     default : function of the rule set that returns the default label; by default the likeliest class of the records
         that get the default label
     """
-    totals = backend.class_totals
+    totals = items.backend.class_totals
     rule_set = RuleSet(
         rules,
         tuple(labels),
         labels[0],
         tuple(totals.tolist()),
-        tuple((totals - backend.class_counts(covered)).tolist()),
+        tuple((totals - items.backend.class_counts(covered)).tolist()),
         conflict,
         fallbacks,
         None if class_weights is None else tuple(class_weights.tolist()),
         smoothing,
     )
+    rule_set = set_kinds(rule_set, {name: items.encoder.kinds[name] for name in rule_set.columns})
     return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
 
 

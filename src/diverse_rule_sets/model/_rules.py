@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import EMPTY, Table, as_table, plain
+from diverse_rule_sets._input.tables import EMPTY, as_table, plain
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, answer, find_covers
 from diverse_rule_sets.model._conditions import Condition, Flags
@@ -283,11 +283,6 @@ class RuleSet(RuleSetMethods):
     def _repr_html_(self) -> str:
         """Return the rules as an HTML table for notebooks."""
         return _notebook.table(self)
-
-
-def with_kinds(rule_set: RuleSet, table: Table) -> RuleSet:
-    """Return the rule set with the types of its columns in a table; a column that is empty there keeps its type."""
-    return set_kinds(rule_set, {name: table.column(name).kind for name in rule_set.columns})
 
 
 def set_kinds(rule_set: RuleSet, kinds: Mapping[Hashable, str]) -> RuleSet:
