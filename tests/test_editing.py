@@ -50,18 +50,19 @@ def test_counts_are_those_of_the_data(drawn, seed):
 def test_a_rule_is_added_and_removed(fitted):
     clf, X, y = fitted
     before = clf.rule_set_
-    more = before.with_rule("IF age > 80 THEN good", X, y)
-    assert more.rules == (*before.rules, Rule.parse("IF age > 80 THEN good"))
-    assert more.rules[-1].n_covered == int((X["age"] > 80).sum())
-    assert [rule.conditions for rule in more.fallbacks] == [rule.conditions for rule in before.fallbacks]
+    more = before.with_rule("IF age <= 30 THEN bad", X, y)
+    assert more.rules == (*before.rules, Rule.parse("IF age <= 30 THEN bad"))
+    assert more.rules[-1].n_covered == int((X["age"] <= 30).sum())
+    assert more.fallbacks == before.fallbacks
+    assert sum(more.uncovered_counts) < sum(before.uncovered_counts)
     other = next(label for label in before.classes if label != before[0].label)
     same_records = before.with_rule(Rule(before[0].conditions, other), X, y)
     assert same_records.fallbacks == before.fallbacks  # no more records are covered
     assert same_records.uncovered_counts == before.uncovered_counts
     assert more.without_rule(len(more), X, y) == before
     assert more.without_rule(more.rules[-1], X, y) == before
-    assert more.without_rule("IF age > 80 THEN good", X, y) == before
-    first = before.with_rule("IF age > 80 THEN good", X, y, position=1)
+    assert more.without_rule("IF age <= 30 THEN bad", X, y) == before
+    first = before.with_rule("IF age <= 30 THEN bad", X, y, position=1)
     assert first.rules[1:] == before.rules
     clf.rule_set_ = first
     assert clf.explain(X)["covering"].tolist() == [(np.flatnonzero(row) + 1).tolist() for row in first.covers(X)]
