@@ -20,6 +20,7 @@ from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._domains import Domain, domain_of
 from diverse_rule_sets.model._rules import Rule
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
@@ -52,12 +53,14 @@ class Encoder:
     opposites : array (n_items,), the item that holds for exactly the other records with a value in that column; -1 if
         there is none
     kinds : type of each column that was read, by name
+    domains : what is known about the values of each of these columns, by name
     """
 
     conditions: list[Condition]
     columns: Integers
     opposites: Integers
     kinds: dict[Hashable, str]
+    domains: dict[Hashable, Domain]
 
     def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
         self.options = options
@@ -103,12 +106,12 @@ class Encoder:
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
         """Learn the conditions column by column; if blocks are given, add the bits to them."""
         _check_binning(self.options.binning, table)
-        self.conditions, self.kinds, columns = [], {}, []
+        self.conditions, self.kinds, self.domains, columns = [], {}, {}, []
         opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):
             column = table.column(name)
-            self.kinds[name] = column.kind
+            self.kinds[name], self.domains[name] = column.kind, domain_of(column)
             if blocks is not None:
                 blocks.add_given(column)
             if name in self.options.forbidden:

@@ -116,6 +116,7 @@ def make_rule_set(
         smoothing,
     )
     rule_set = set_kinds(rule_set, {name: items.encoder.kinds[name] for name in rule_set.columns})
+    rule_set = replace(rule_set, domains=tuple((name, items.encoder.domains[name]) for name in rule_set.columns))
     return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
 
 

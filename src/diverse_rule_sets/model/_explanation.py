@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table, as_table
+from diverse_rule_sets.model._axes import Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_label, format_name, label_position
-from diverse_rule_sets.model._regions import Axis, axes_of
+from diverse_rule_sets.model._regions import axes_of
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import no_rule_text
 

@@ -18,6 +18,7 @@ from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, answer, find_covers
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import RuleSetMethods
@@ -127,6 +128,8 @@ class RuleSet(RuleSetMethods):
         shares of the whole table; None: as many as there are classes
     kinds : pairs of (column, type of the column in training, such as ``"number"`` or ``"text"``) for the columns that
         the rules read; other types are derived from the conditions
+    domains : pairs of (column, what is known about its values in training) for the columns that the rules read;
+        :meth:`why` names only values that occurred
     """
 
     rules: tuple[Rule, ...]
@@ -139,6 +142,7 @@ class RuleSet(RuleSetMethods):
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
+    domains: tuple[tuple[Hashable, Domain], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
