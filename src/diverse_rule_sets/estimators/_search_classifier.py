@@ -260,21 +260,21 @@ class SearchClassifier(RuleSetEstimator):
 
     def _rule_set(self, learnt: LearntRules, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
         """Return the found rules in the units of the table; given rules are unchanged."""
-        found, extensions = learnt.found, self._extensions()
+        found, extensions, items = learnt.found, self._extensions(), Items(data.encoder, data.backend)
         rules = (
             *(
                 replace(rule, class_counts=label_counts(step.class_counts, labels))
                 for rule, step in zip(given, found.steps, strict=False)
             ),
-            *translate(data.encoder, found.learnt, labels),
+            *translate(items, found.learnt, labels),
         )
         return make_rule_set(
-            Items(data.encoder, data.backend),
+            items,
             labels,
             rules,
             found.covered,
             conflict=self.conflict,
-            fallbacks=translate(data.encoder, learnt.fallbacks, labels),
+            fallbacks=translate(items, learnt.fallbacks, labels),
             class_weights=None if extensions.class_weight is None else data.measures.weights,
             smoothing=None if extensions.smoothing is None else float(extensions.smoothing),
             default=lambda rule_set: self._default_label(found, data, rule_set),
