@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, is_number
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -169,7 +171,7 @@ class _OrderedAxis(Axis):
         if low is None and high is None:
             return IsNotIn(self.name, ())
         point = _point(low, high)
-        if self.values.kind == NUMBER and point is not None:
+        if point is not None:
             return Equals(self.name, self.bounds[point])
         begin = (None, False) if low is None else (self._finite(low[0]), not low[1] or low[0] == -math.inf)
         end = (None, True) if high is None else (self._finite(high[0]), high[1] or high[0] == math.inf)
@@ -232,10 +234,10 @@ def _common_kind(kinds: set[str]) -> str | None:
     return next(iter(kinds), CATEGORY) if len(kinds) < 2 else None
 
 
-def _listed_values(conditions: Sequence[Condition]) -> dict[Any, None]:
+def _listed_values(conditions: Sequence[Condition]) -> list[Any]:
     """Return the values that conditions list, those of `Equals` first."""
     order = sorted(conditions, key=lambda condition: not isinstance(condition, Equals))
-    return dict.fromkeys(value for condition in order for value in condition.values_named)
+    return list({identity(value): value for condition in order for value in condition.values_named}.values())
 
 
 def _destinations(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
@@ -248,16 +250,16 @@ def _categorical_axis(column: Column, conditions: Sequence[Condition], kind: str
     """Return the axis of a column of text, booleans or categories."""
     listed = (False, True) if kind == BOOLEAN else tuple(_listed_values(conditions))
     other = -1 if kind == BOOLEAN else len(listed)
-    position = {value: k for k, value in enumerate(listed)}
+    position = {identity(value): k for k, value in enumerate(listed)}
     indices, missing = column.values, len(listed) + (other >= 0)
     if column.kind == NUMBER:
         distinct, indices = np.unique(indices, return_inverse=True)
         categories = tuple(distinct.tolist())
     else:
         categories = column.categories
-    pieces = np.array([*(position.get(value, other) for value in categories), missing], np.int64)
+    pieces = np.array([*(position.get(identity(value), other) for value in categories), missing], np.int64)
     codes = np.where(column.missing, missing, pieces[indices])
-    values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), (*listed, object())[:missing])
+    values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), listed)
     return _CategoricalAxis(values, codes, _destinations(conditions, missing + 1), listed, other)
 
 
@@ -269,8 +271,8 @@ def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str) ->
         for test, bound in condition.comparisons:
             bounds.setdefault(_coordinate(bound), bound)
             cuts.add((_coordinate(bound), test in (">", "<=")))
-    for value in _listed_values(conditions) if kind == NUMBER else ():
-        if is_number(value) and not math.isnan(value):
+    for value in _listed_values(conditions):
+        if type_of(value) == kind:
             bounds.setdefault(_coordinate(value), value)
             cuts |= {(_coordinate(value), False), (_coordinate(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
@@ -352,7 +354,7 @@ class MovedRecords(Table):
         super().__init__([axis.name for axis in axes], len(codes), None, named=True)
         self._axes, self._codes = axes, codes
 
-    def column(self, name: Hashable) -> Column:
+    def column(self, name: Hashable, expected: str = "") -> Column:
         """Return one column, with one value of the piece of each record."""
         a = self._position[name]
         values = self._axes[a].values
