@@ -75,7 +75,9 @@ def test_columns_whose_names_are_not_strings(column):
     assert type(again.rules[0].conditions[0].column) is type(column)
 
 
-@pytest.mark.parametrize("value", [b"\x00\xff", datetime.datetime(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "value", [b"\x00\xff", datetime.datetime(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf]
+)
 def test_unusual_values(value):
     rule_set = RuleSet((Rule((Equals("x", value, mixed=True),), 1),), (0, 1), 0, (1, 1), (0, 0))
     again = RuleSet.from_json(rule_set.to_json()).rules[0].conditions[0]

@@ -32,12 +32,12 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
         raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
     if labels.dtype.kind not in "OUSbiuf":
         raise ValueError(f"Unknown label type: y holds {labels.dtype} values, expected strings, numbers or booleans")
+    if labels.dtype == object:
+        labels = _as_one_type(labels)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
         if np.abs(labels).max() >= 2.0**63:
             raise ValueError(f"Unknown label type: y holds the number {np.abs(labels).max()}, too large; use strings")
-    if labels.dtype == object:
-        labels = _as_one_type(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1).astype(np.int64)
