@@ -167,16 +167,16 @@ def _is_float(value: Any) -> bool:
 
 def column_of_values(name: Hashable, values: Sequence[Any], kind: str = "") -> Column:
     """Return Python objects as a column of categories."""
-    position: dict[Any, int] = {}
-    codes = np.empty(len(values), np.int32)
-    for i, value in enumerate(values):
-        if type(value) is str:
-            codes[i] = position.setdefault(value, len(position))
-        elif is_missing(value):
-            codes[i] = -1
-        else:
-            codes[i] = position.setdefault(identity(canonical(value)), len(position))
-    return categorical(name, [key if type(key) is str else key[1] for key in position], codes, kind=kind)
+    missing: Any = object()
+    keys: list[Any] = [
+        value if type(value) is str else missing if is_missing(value) else identity(canonical(value))
+        for value in values
+    ]
+    distinct = [key for key in dict.fromkeys(keys) if key is not missing]
+    position: dict[Any, int] = {key: k for k, key in enumerate(distinct)}
+    position[missing] = -1
+    codes = np.fromiter(map(position.__getitem__, keys), np.int32, len(keys))
+    return categorical(name, [key if type(key) is str else key[1] for key in distinct], codes, kind=kind)
 
 
 def categorical(

@@ -53,7 +53,9 @@ def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
         exact = array.dtype != object and all(plain(a) == b for a, b in zip(array, labels.tolist(), strict=True))
         if not exact:
             largest = max(labels.tolist(), key=abs)
-            raise ValueError(f"Unknown label type: y holds the number {largest!r:.40}, too large; use strings as labels")
+            raise ValueError(
+                f"Unknown label type: y holds the number {largest!r:.40}, too large; use strings as labels"
+            )
         return array
     raise ValueError(
         f"Unknown label type: y holds labels of kind {' and '.join(sorted(kinds))}, expected strings only, numbers "

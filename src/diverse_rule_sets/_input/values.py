@@ -23,6 +23,9 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _EXPECTED = "argument must be a string or a number, a boolean, a date or missing"
 
 
+_NEVER_MISSING = frozenset((str, int, bool, bytes))
+
+
 def plain(value: Any) -> Any:
     """Return a numpy scalar as a Python value; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
@@ -30,6 +33,8 @@ def plain(value: Any) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Return whether a Python object is a missing value: None, NaN, NaT or pandas' NA."""
+    if type(value) in _NEVER_MISSING:
+        return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -96,7 +101,7 @@ def identity(value: Any) -> Any:
 
 def _number(value: Any) -> int | float:
     """Return a number as an int or a float."""
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, int | numbers.Integral):
         number: int | float = int(value)
     elif isinstance(value, decimal.Decimal):
         if value.is_finite() and value.adjusted() > sys.float_info.max_10_exp:
@@ -121,7 +126,7 @@ def _ratio(value: numbers.Rational) -> float:
 
 def as_float(value: Any) -> float:
     """Return a number or a boolean as a float; raises ValueError if it is too large."""
-    return float(_number(value))
+    return value if type(value) is float else float(_number(value))
 
 
 def _moment(value: Any) -> datetime.datetime:
