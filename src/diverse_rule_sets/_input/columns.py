@@ -157,7 +157,7 @@ def _wrong_type(name: Hashable, expected: str, found: str, example: Any = None) 
 
 def _column_of_numbers(name: Hashable, values: list[Any]) -> Column:
     """Return a column of numbers and booleans that are Python objects."""
-    floats = np.array([np.nan if is_missing(v) else as_float(v) for v in values], np.float64)
+    floats = np.array([v if type(v) is float else np.nan if is_missing(v) else as_float(v) for v in values])
     return Column(name, NUMBER, floats, rounded=has_rounded_integers(floats) and not all(map(_is_float, values)))
 
 

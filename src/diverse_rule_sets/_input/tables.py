@@ -113,7 +113,7 @@ def _frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"the columns of X must have different names. {error}") from None
+        raise ValueError(f"the columns of X must have different names. {' '.join(str(error).split())}") from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"X is a lazy table ({type(X).__module__}); collect it first: X.collect() or X.compute()")
     if not isinstance(frame, nw.DataFrame):
@@ -157,4 +157,7 @@ def _array(X: Any) -> NDArray[Any]:
         X = np.ma.filled(X.astype(object), np.nan)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
         X = np.array(X, dtype=object)  # numpy would convert numbers to strings if one value is a string
-    return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+    try:
+        return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+    except ValueError as error:
+        raise ValueError(f"X must be a table of records and columns: {error}") from None

@@ -35,6 +35,8 @@ def is_missing(value: Any) -> bool:
     """Return whether a Python object is a missing value: None, NaN, NaT or pandas' NA."""
     if type(value) in _NEVER_MISSING:
         return False
+    if type(value) is float:
+        return value != value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
