@@ -78,10 +78,9 @@ def test_categories_are_sorted_unless_they_declare_an_order():
     assert categories(pd.Series(["b", "a", "c"])) == ("a", "b", "c")
     assert categories(pd.Categorical(["b", "a"], categories=["b", "a"])) == ("a", "b")
     assert categories(pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)) == ("b", "a")
-    assert as_table(pl.DataFrame({"c": pl.Series(["a"], dtype=pl.Enum(["b", "a"]))})).column("c").categories == (
-        "b",
-        "a",
-    )
+    assert as_table(pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Enum(["b", "c", "a"]))})).column(
+        "c"
+    ).categories == ("b", "a")
 
 
 def test_masked_entries_are_missing():

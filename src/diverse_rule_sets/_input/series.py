@@ -168,20 +168,21 @@ def _column_of_categories(name: Hashable, series: Any, dtype: Any) -> Column:
     native = series.to_native()
     pandas = sys.modules.get("pandas")
     if _is_pandas_categorical(native):
-        codes = native.cat.codes.to_numpy()
-        used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=1))  # there may be a million unused ones
-        index = native.cat.categories[used]
-        position = np.full(int(used.max(initial=0)) + 2, -1, np.int32)
-        position[used] = np.arange(used.size)
-        return categorical(name, index.tolist(), position[codes], bool(native.cat.ordered))
+        return _used_categories(name, native.cat.categories, native.cat.codes.to_numpy(), bool(native.cat.ordered))
     if pandas is not None and isinstance(native, pandas.Series):
         codes, uniques = pandas.factorize(native)
         return categorical(name, uniques.tolist(), codes)
     if hasattr(dtype, "categories"):  # an Enum declares its order
-        position_of = {value: k for k, value in enumerate(dtype.categories)}
-        codes = np.array([position_of.get(value, -1) for value in series.to_list()], np.int32)
-        return categorical(name, list(position_of), codes, ordered=True)
+        categories = np.array(dtype.categories, object)
+        return _used_categories(name, categories, series.to_native().to_physical().fill_null(-1).to_numpy(), True)
     return column_of_values(name, series.to_list())
+
+
+def _used_categories(name: Hashable, categories: Any, codes: NDArray[Any], ordered: bool) -> Column:
+    """Return a column of those categories that occur: there may be a million others."""
+    used, positions = np.unique(codes, return_inverse=True)
+    n_missing = int(used.size > 0 and used[0] < 0)
+    return categorical(name, categories[used[n_missing:]].tolist(), positions.reshape(-1) - n_missing, ordered)
 
 
 def _is_pandas_categorical(native: Any) -> bool:

@@ -160,4 +160,5 @@ def _array(X: Any) -> NDArray[Any]:
     try:
         return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
     except ValueError as error:
-        raise ValueError(f"X must be a table of records and columns: {error}") from None
+        text = " ".join(str(error).split())
+        raise ValueError(f"X must be a table of records and columns: {text:.500}") from None
