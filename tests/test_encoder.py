@@ -542,7 +542,7 @@ def test_each_column_is_read_once(mixed, monkeypatch):
     X, y = mixed
     read = []
     column = Table.column
-    monkeypatch.setattr(Table, "column", lambda self, name: read.append(name) or column(self, name))
+    monkeypatch.setattr(Table, "column", lambda self, name, *kind: read.append(name) or column(self, name, *kind))
     encoder = Encoder(CutOptions("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
     encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert read == list(X.columns)

@@ -75,7 +75,9 @@ def test_columns_whose_names_are_not_strings(column):
     assert type(again.rules[0].conditions[0].column) is type(column)
 
 
-@pytest.mark.parametrize("value", [b"\x00\xff", datetime.date(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "value", [b"\x00\xff", datetime.datetime(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf]
+)
 def test_unusual_values(value):
     rule_set = RuleSet((Rule((Equals("x", value, mixed=True),), 1),), (0, 1), 0, (1, 1), (0, 0))
     again = RuleSet.from_json(rule_set.to_json()).rules[0].conditions[0]
@@ -83,9 +85,9 @@ def test_unusual_values(value):
 
 
 def test_values_that_json_cannot_represent_are_named_in_the_error():
-    complex_value = RuleSet((Rule((Equals("x", 1j),), "a"),), ("a",), "a", (1,), (0,))
-    with pytest.raises(ValueError, match=r"a value such as 1j \(complex\)"):
-        complex_value.to_json()
+    complex_name = RuleSet((Rule((Equals(1j, "x"),), "a"),), ("a",), "a", (1,), (0,))
+    with pytest.raises(ValueError, match=r"the name of a column such as 1j \(complex\)"):
+        complex_name.to_json()
     with pytest.raises(ValueError, match="conflict is a function"):
         replace(small(), conflict=lambda rules: rules[0]).to_json()
 

@@ -32,10 +32,12 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
         raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
     if labels.dtype.kind not in "OUSbiuf":
         raise ValueError(f"Unknown label type: y holds {labels.dtype} values, expected strings, numbers or booleans")
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
     if labels.dtype == object:
         labels = _as_one_type(labels)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+        if np.abs(labels).max() >= 2.0**63:
+            raise ValueError(f"Unknown label type: y holds the number {np.abs(labels).max()}, too large; use strings")
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1).astype(np.int64)
@@ -47,7 +49,14 @@ def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
     if kinds == {"string"}:
         return labels
     if kinds in ({"boolean"}, {"number"}):
-        return np.array(labels.tolist())
+        array = np.array(labels.tolist())
+        exact = array.dtype != object and all(plain(a) == b for a, b in zip(array, labels.tolist(), strict=True))
+        if not exact:
+            largest = max(labels.tolist(), key=abs)
+            raise ValueError(
+                f"Unknown label type: y holds the number {largest!r:.40}, too large; use strings as labels"
+            )
+        return array
     raise ValueError(
         f"Unknown label type: y holds labels of kind {' and '.join(sorted(kinds))}, expected strings only, numbers "
         "only or booleans only"
@@ -64,11 +73,20 @@ def _kind(label: Any) -> str:
 
 def _as_array(y: Any) -> Any:
     """Return the values of data frame columns and of lists with strings as an array; anything else unchanged."""
+    if hasattr(y, "to_pylist"):  # Arrow converts text and booleans to numpy only on request
+        return _as_objects(y.to_pylist())
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
-    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
-        return np.array(y, dtype=object)  # numpy would convert numbers to strings if one label is a string
+    if isinstance(y, list | tuple) and np.ndim(y) == 1 and np.asarray(y).dtype.kind in "USfO":
+        return _as_objects(list(y))  # numpy would convert numbers to strings, or large integers to floats
     return y
+
+
+def _as_objects(labels: list[Any]) -> NDArray[Any]:
+    """Return an array of Python objects."""
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
 
 
 def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:

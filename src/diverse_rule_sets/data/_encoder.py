@@ -92,7 +92,7 @@ class Encoder:
         for name in self._columns_read(table):
             conditions = by_column.get(name, [])
             if conditions or blocks.reads(name):
-                column = table.column(name)
+                column = table.column(name, self.kinds.get(name, ""))
                 for condition in conditions:
                     blocks.append(condition.holds(column))
                 blocks.add_given(column)

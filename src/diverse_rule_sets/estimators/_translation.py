@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets._input.values import identity
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
-from diverse_rule_sets.model._domains import identity
 from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet, set_kinds
 
 Floats = NDArray[np.float64]

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, NUMBER, Column
+from diverse_rule_sets._input.columns import CATEGORY, Column
+from diverse_rule_sets._input.values import BOOLEAN, NUMBER, identity
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsMissing, IsNotIn
-from diverse_rule_sets.model._domains import Domain, identity
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._formatting import format_value
 
 Codes = NDArray[np.int64]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets._input.columns import EMPTY, Column
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, identity
 
 # Maximum number of values that a domain lists.
 MAX_VALUES = 256
@@ -50,11 +51,6 @@ class Domain:
             return Domain(whole=self.whole and other.whole)
         values = {identity(value): value for value in (*self.values, *other.values)}
         return Domain(tuple(values.values())[:MAX_VALUES])
-
-
-def identity(value: Any) -> tuple[bool, Any]:
-    """Return a key that is equal for equal values, but differs for True and 1."""
-    return isinstance(value, bool), value
 
 
 def domain_of(column: Column) -> Domain:

@@ -27,7 +27,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, undecided = [], np.ones(table.n_records, np.bool_)
-    covers = find_covers(rule_set.all_rules, table)
+    covers = find_covers(rule_set.all_rules, table, dict(rule_set.kinds))
     flags = iter(covers)
     for rule, covered in zip(rule_set.rules, flags, strict=False):
         rules.append(_with_counts(rule, rule_set, codes[covered]))
@@ -144,10 +144,9 @@ def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
             listed.setdefault(condition.column, []).extend(condition.values_named)
     for name, values in listed.items():
         known = domains.get(name)
-        if known is None:
-            domains[name] = domain_of(table.column(name))
-        elif not all(value in known for value in values):
-            domains[name] = known.union(domain_of(table.column(name)))
+        if known is None or not all(value in known for value in values):
+            found = domain_of(table.column(name, rule_set.expected_kind(name)))
+            domains[name] = found if known is None else known.union(found)
     return replace(rule_set, domains=tuple((name, domains[name]) for name in listed))
 
 

@@ -62,7 +62,7 @@ def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
         if position is None:
             raise ValueError(f"label must be one of {list(rule_set.classes)}, got {label!r}")
         label = rule_set.classes[position]
-    columns = {name: table.column(name) for name in rule_set.columns}
+    columns = {name: table.column(name, rule_set.expected_kind(name)) for name in rule_set.columns}
     answers = rule_set.answer(_ColumnTable(columns, table.n_records))
     deciding = deciding_or_together(answers).tolist()
     reasons, labels = answers.reasons(), [rule_set.classes[k] for k in answers.labels.tolist()]
@@ -85,7 +85,7 @@ class _ColumnTable(Table):
         super().__init__(list(columns), n_records, None, named=True)
         self._columns = columns
 
-    def column(self, name: Hashable) -> Column:
+    def column(self, name: Hashable, expected: str = "") -> Column:
         """Return one column."""
         return self._columns[name]
 

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, type_of
 from diverse_rule_sets.model._axes import (
     KNOWN,
     LARGEST,
@@ -29,7 +31,7 @@ from diverse_rule_sets.model._axes import (
     destinations,
     listed_values,
 )
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, is_number
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import DAY, Domain
 from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
@@ -92,7 +94,7 @@ class _OrderedAxis(Axis):
         if low is None and high is None:
             return IsNotIn(self.name, ())
         point = _point(low, high)
-        if self.values.kind == NUMBER and point is not None:
+        if point is not None:
             return Equals(self.name, self.bounds[point])
         begin = (None, False) if low is None else (self._finite(low[0]), not low[1] or low[0] == -math.inf)
         end = (None, True) if high is None else (self._finite(high[0]), high[1] or high[0] == math.inf)
@@ -166,8 +168,8 @@ def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str, do
         for test, bound in condition.comparisons:
             bounds.setdefault(_coordinate(bound), bound)
             cuts.add((_coordinate(bound), test in (">", "<=")))
-    for value in listed_values(conditions) if kind == NUMBER else ():
-        if is_number(value) and not math.isnan(value):
+    for value in listed_values(conditions):
+        if type_of(value) == kind:
             bounds.setdefault(_coordinate(value), value)
             cuts |= {(_coordinate(value), False), (_coordinate(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
@@ -258,7 +260,7 @@ class MovedRecords(Table):
         super().__init__([axis.name for axis in axes], len(codes), None, named=True)
         self._axes, self._codes = axes, codes
 
-    def column(self, name: Hashable) -> Column:
+    def column(self, name: Hashable, expected: str = "") -> Column:
         """Return one column, with one value of the piece of each record."""
         a = self._position[name]
         values = self._axes[a].values

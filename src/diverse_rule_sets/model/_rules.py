@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import EMPTY, as_table, plain
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, find_covers
+from diverse_rule_sets.model._answers import Answers, answer, expected_kind, find_covers
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
@@ -96,7 +96,7 @@ class Rule:
         table = as_table(X)
         covered = np.ones(table.n_records, np.bool_)
         for condition in self.conditions:
-            covered &= condition.holds(table.column(condition.column))
+            covered &= condition.holds(table.column(condition.column, condition.expected))
         return covered
 
     def __str__(self) -> str:
@@ -186,6 +186,11 @@ class RuleSet(RuleSetMethods):
         kinds = [c.kind for rule in self.all_rules for c in rule.conditions if c.column == column]
         return dict(self.kinds).get(column) or next(filter(None, kinds), "")
 
+    def expected_kind(self, column: Hashable) -> str:
+        """Return the type as which a column is read: each value of a table is converted to it by itself."""
+        conditions = (c for rule in self.all_rules for c in rule.conditions if c.column == column)
+        return expected_kind(dict(self.kinds).get(column, ""), conditions)
+
     def answer(self, X: Any) -> Answers:
         """Apply the rule set to a table and return all results from one pass over it: see :class:`Answers`.
 
@@ -195,7 +200,7 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(self.rules, as_table(X)).flags()
+        return find_covers(self.rules, as_table(X), dict(self.kinds)).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.

@@ -92,7 +92,8 @@ class AxisScale:
             low, high = bounds.get(">", self.low), bounds.get("<", self.high)
             return [(low, high)] if low <= high else []
         if condition.values_named and not condition.excludes:
-            return [(float(value),) * 2 for value in condition.values_named if isinstance(value, numbers.Real)]
+            numbers_and_dates = numbers.Real | datetime.datetime
+            return [(_position(value),) * 2 for value in condition.values_named if isinstance(value, numbers_and_dates)]
         some = condition.excludes or condition.holds(self.column).any()  # an empty list of values holds for no record
         return [(self.low, self.high)] if some else []
 

@@ -74,7 +74,7 @@ def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
     """Return the columns to show; columns of unsupported types are left out if no rule uses them."""
     for name in names:
         try:
-            yield summary.table.column(name)
+            yield summary.table.column(name, summary.rule_set.expected_kind(name))
         except TypeError:  # such as lists and durations
             if name in summary.rule_set.columns:
                 raise

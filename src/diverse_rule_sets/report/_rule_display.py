@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_number, generator
-from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.plotting import class_colours, given_axes, pyplot, text_colour_on
+from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
@@ -151,13 +151,13 @@ class RuleDisplay(Display):
     ) -> Self:
         table, rule_set = summary.table, summary.rule_set
         rules = tuple(rule_set.all_rules[j - 1] for j in selection)
-        covers = np.array([rule.covers(table) for rule in rules], np.bool_).reshape(len(rules), table.n_records)
+        covers = find_covers(rules, table, dict(rule_set.kinds)).flags().T
         # In random order, so that no class is drawn over all others.
         records = rng.permutation(table.n_records)[:max_points]
         parts = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
         sample = table.take(records)
-        meets = np.array([rule.covers(sample) for rule in parts], np.bool_).reshape(len(rules), records.size)
-        x, y = (_make_scale(table, name, records, rules, rng) for name in pair)
+        meets = find_covers(parts, sample, dict(rule_set.kinds)).flags().T
+        x, y = (_make_scale(summary, name, records, rules, rng) for name in pair)
         return cls(
             rules=rules,
             numbers=tuple(selection),
@@ -315,13 +315,14 @@ class RuleDisplay(Display):
 
 
 def _make_scale(
-    table: Table, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
+    summary: Summary, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
 ) -> AxisScale:
     """Return the axis of a column, or an axis of random positions if there is no column."""
     if name is None:
         return strip_scale(records.size, rng)
     conditions = [condition for rule in rules for condition in rule.conditions if condition.column == name]
-    return scale_of(table.column(name), records, conditions, rng)
+    column = summary.table.column(name, summary.rule_set.expected_kind(name))
+    return scale_of(column, records, conditions, rng)
 
 
 def _condition_on(rule: Rule, name: Hashable | None) -> Condition | None:

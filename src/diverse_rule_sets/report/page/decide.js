@@ -16,9 +16,9 @@ function readValue(column, cell) {
 
 function readModel(model, columns) {
   const readCondition = (condition) => {
-    if (!condition.tests) return condition;
-    const tests = condition.tests.map(([test, bound]) => [test, readValue(columns[condition.column], bound)]);
-    return { ...condition, tests };
+    const read = (value) => readValue(columns[condition.column], value);
+    if (condition.tests) return { ...condition, tests: condition.tests.map(([test, bound]) => [test, read(bound)]) };
+    return condition.values ? { ...condition, values: condition.values.map(read) } : condition;
   };
   return {
     ...model,
