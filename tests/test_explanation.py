@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.model._answers import answer
 from diverse_rule_sets.model._changes import find_changes
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
@@ -515,3 +517,117 @@ def test_edited_rules_know_the_values_of_the_table():
     more = edited.with_rule("IF contract = 'week' THEN leaves", renamed, y)
     assert dict(more.domains)["contract"].values == ("month", "one year", "two years", "week")
     assert dict(rule_set.without_rule(1, X, y).domains).items() <= dict(rule_set.domains).items()
+
+
+MIXED = [True, 1, "x", "1", datetime.datetime(2020, 1, 31), 2.5, False]
+
+
+def of_several_types(n=400, seed=0):
+    """Return a table with a column of values of several types, and labels that differ for True, 1 and "1"."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(0, len(MIXED), n)
+    m = pd.Series([MIXED[k] for k in chosen], dtype=object).mask(rng.random(n) < 0.1, None)
+    X = pd.DataFrame({"m": m, "age": rng.integers(18, 80, n)})
+    y = np.where(rng.random(n) < 0.1, 3, np.array([0, 1, 1, 2, 0, 2, 1])[chosen])
+    return X, np.where((X.age > 60) & (y != 2), 3, y)
+
+
+def test_values_of_several_types_are_told_apart():
+    X, y = of_several_types()
+    clf = DiverseRuleSetClassifier(random_state=0, min_support=2).fit(X, y)
+    rule_set = clf.rule_set_
+    assert [type(v) for v in dict(rule_set.domains)["m"].values] == [type(v) for v in sorted(MIXED, key=sort_key)]
+    own = {(type(value), value): clf.why({"m": value, "age": 30}) for value in MIXED}
+    n_changes = 0
+    for (_, value), text in own.items():
+        record = {"m": value, "age": 30}
+        assert text.startswith(f"{clf.predict(pd.DataFrame([record], dtype=object))[0]}")
+        changes = labels_and_changes(rule_set, pd.DataFrame([record], dtype=object))[1][0]
+        for change in changes:
+            condition = change.conditions[0]
+            for named in condition.values_named if len(change.conditions) == 1 else ():
+                moved = pd.DataFrame([{**record, "m": named}], dtype=object)
+                assert rule_set.predict(moved).tolist() == [change.label]
+                assert (type(named), named) in own
+                n_changes += 1
+    assert n_changes > 10
+    assert clf.why({"m": np.True_, "age": 30}) == own[bool, True]
+    assert clf.why({"m": pd.Timestamp("2020-01-31"), "age": np.int8(30)}) == clf.why(
+        {"m": datetime.date(2020, 1, 31), "age": 30.0}
+    )
+    for missing in (None, np.nan, pd.NaT, pd.NA):
+        assert clf.why({"m": missing, "age": missing}) == clf.why(pd.DataFrame({"m": [None], "age": [None]}))[0]
+
+
+def sort_key(value):
+    return {bool: "boolean", str: "text", datetime.datetime: "date"}.get(type(value), "number"), value
+
+
+def test_errors_name_the_column():
+    X, y = of_several_types()
+    X["since"], X["job"], X["paid"] = pd.Timestamp("2020-01-31"), "clerk", True
+    X.loc[::2, ["since", "job", "paid"]] = pd.Timestamp("2021-01-31"), "cook", False
+    X["paid"] = X.paid.astype(bool)
+    texts = ["IF since > 2020-06-01 AND job = 'clerk' THEN 1", "IF paid = True AND age > 30 THEN 2"]
+    clf = DiverseRuleSetClassifier(random_state=0, given_rules=texts).fit(X, y)
+    good = X.iloc[0].to_dict()
+    assert clf.why(good)
+    wrong = {"age": "old", "since": 5, "job": 7, "paid": "yes", "m": [1]}
+    for name, value in wrong.items():
+        with pytest.raises((TypeError, ValueError), match=f"column '{name}' holds .*{re.escape(repr(value))}"):
+            clf.why({**good, name: value})
+    for name in wrong:
+        with pytest.raises(ValueError, match=f"the record has no value for the column '{name}'"):
+            clf.why({key: value for key, value in good.items() if key != name})
+    assert clf.why({**good, "never seen": object(), 5: [1]}) == clf.why(good)
+    with pytest.raises(ValueError, match="more than one value for the column 'age'"):
+        clf.rule_set_.why(pd.concat([X.iloc[0], X.iloc[1][["age"]]]))
+    for wrong in (5, "age", [30, "clerk"], np.array(5), np.array([1.0]), pd.Index([1])):
+        with pytest.raises(TypeError, match=f"one record must be a dict or a row .* got {type(wrong).__name__}"):
+            clf.rule_set_.why(wrong)
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "label"),
+    [
+        ((0, 1), ["1", 1, 1.0, np.int64(1)], "1"),
+        ((False, True), [True, "True", np.True_], "True"),
+        (("0", "1"), ["1"], '"1"'),
+        ((0.5, 1.5), [1.5, "1.5"], "1.5"),
+    ],
+)
+def test_labels_that_look_like_other_labels(classes, given, label):
+    rule_set = RuleSet((Rule((Interval("a", low=3),), classes[1]),), classes, classes[0], (9, 9), (1, 1), "first")
+    for one in given:
+        assert rule_set.why({"a": 0}, label=one).endswith(f"It would be {label} if a > 3 (it is 0): decided by rule 1.")
+    with pytest.raises(ValueError, match="label must be one of"):
+        rule_set.why({"a": 0}, label="2")
+
+
+def many_rules(n):
+    """Return n rules over twenty columns, of numbers and of text."""
+    rng = np.random.default_rng(0)
+    classes = ("a", "b", "c")
+    found = []
+    for j in range(n):
+        body = []
+        for c in rng.choice(20, 3, replace=False).tolist():
+            low = float(rng.normal())
+            values = tuple(f"v{k}" for k in rng.choice(60, 4, replace=False))
+            body.append(IsIn(f"x{c}", values) if c % 2 else Interval(f"x{c}", low, low + 1))
+        found.append(Rule(tuple(body), classes[j % 3], (("a", 3), ("b", 2), ("c", 1))))
+    return RuleSet(tuple(found), classes, "a", (9, 9, 9), (1, 1, 1), "first")
+
+
+def test_a_rule_set_with_a_thousand_rules(monkeypatch):
+    """The number of records to which the rules are applied grows with the number of rules, not faster."""
+    applied = {}
+    record = {f"x{c}": "v0" if c % 2 else 0.0 for c in range(20)}
+    for n in (100, 1000):
+        rule_set, sizes = many_rules(n), []
+        monkeypatch.setattr(
+            RuleSet, "answer", lambda own, X, sizes=sizes: (sizes.append(X.n_records), answer(own, X))[1]
+        )
+        assert rule_set.why(record).count("It would be") == 2
+        applied[n] = sum(sizes)
+    assert applied[1000] < 12 * applied[100]
