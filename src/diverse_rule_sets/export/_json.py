@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import FORMAT, VERSION, checksum, from_json
 from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._conditions import Condition, Equals
@@ -29,6 +30,7 @@ def to_json(rule_set: RuleSet) -> str:
             f"conflict is a function, {rule_set.conflict!r}, which a file cannot contain; expected one of "
             f"{', '.join(map(repr, CONFLICTS))}"
         )
+    domains = {name: domain_to_json(domain, _json_value) for name, domain in rule_set.domains}
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -40,7 +42,7 @@ def to_json(rule_set: RuleSet) -> str:
         "default": _json_value(rule_set.default, "a label"),
         "uncovered_counts": list(rule_set.uncovered_counts),
         "columns": [
-            {"name": _json_value(name, "the name of a column"), "kind": rule_set.kind(name)}
+            {"name": _json_value(name, "the name of a column"), "kind": rule_set.kind(name), **domains.get(name, {})}
             for name in rule_set.columns
         ],
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],

@@ -16,11 +16,14 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import KINDS
+from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
-FORMAT, VERSION = "diverse-rule-sets", 1
+# Version 1 has no values of columns.
+FORMAT, VERSION = "diverse-rule-sets", 2
 MAX_CHARACTERS = 50_000_000
 _MAX_DEPTH = 30
 _MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)  # linear time, also if a string has no end
@@ -145,6 +148,7 @@ class _Reader:
             (),
         )
         object.__setattr__(rule_set, "kinds", self._kinds(rule_set))
+        object.__setattr__(rule_set, "domains", self._domains())
         return rule_set
 
     def _list(self, content: Mapping[str, Any], key: str, place: str = "") -> list[Any]:
@@ -181,7 +185,8 @@ class _Reader:
         kinds: dict[Hashable, str] = {}
         for k, column in enumerate(self._list(self._content, "columns")):
             place = f"columns[{k}]"
-            _check_keys(column, place, ("name", "kind"))
+            version = self._content["version"]
+            _check_keys(column, place, ("name", "kind"), DOMAIN_KEYS if version > 1 else (), version)
             if column["kind"] not in ("", *KINDS):
                 raise _error(f"{place}.kind", f"one of {', '.join(map(repr, KINDS))}", column["kind"])
             name = self._value(column["name"], f"{place}.name")
@@ -194,6 +199,16 @@ class _Reader:
                 f"columns must list exactly the columns that the rules read; see {sorted(map(repr, wrong))[:5]}"
             )
         return tuple((name, kind) for name, kind in kinds.items() if kind)
+
+    def _domains(self) -> tuple[tuple[Hashable, Domain], ...]:
+        """Return what is known about the values of the columns; :meth:`_kinds` has checked the keys."""
+        domains = []
+        for k, column in enumerate(self._list(self._content, "columns")):
+            place = f"columns[{k}]"
+            domain = domain_from_json(column, place, self._value)
+            if domain is not None:
+                domains.append((self._value(column["name"], f"{place}.name"), domain))
+        return tuple(domains)
 
     def _rules(self, key: str, totals: tuple[int, ...]) -> Iterator[Rule]:
         for k, rule in enumerate(self._list(self._content, key)):
@@ -283,7 +298,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
-def _check_keys(content: Any, place: str, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
+def _check_keys(
+    content: Any, place: str, needed: Sequence[str], optional: Sequence[str] = (), version: int = VERSION
+) -> None:
     """Raise ValueError unless the content is an object with all needed keys and without unknown keys."""
     if not isinstance(content, dict):
         raise _error(place, "an object", content)
@@ -292,7 +309,7 @@ def _check_keys(content: Any, place: str, needed: Sequence[str], optional: Seque
             raise ValueError(f"{place} lacks {key!r}")
     for key in content:
         if key not in needed and key not in optional:
-            raise ValueError(f"{place} has {key!r}, which version {VERSION} of the format does not have")
+            raise ValueError(f"{place} has {key!r}, which version {version} of the format does not have")
 
 
 def _error(place: str, expected: str, value: Any) -> ValueError:
