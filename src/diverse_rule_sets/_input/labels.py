@@ -22,7 +22,12 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    labels = column_or_1d(_as_array(y), warn=True)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"Input y contains NaN: {int(y.mask.sum())} masked labels; leave out those records")
+    labels = _as_array(y)
+    if getattr(labels, "dtype", np.dtype(object)).kind == "c":
+        raise ValueError("Unknown label type: y holds complex numbers, expected strings, numbers or booleans")
+    labels = column_or_1d(labels, warn=True)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
     if labels.dtype.kind == "T":  # numpy's own strings
@@ -72,13 +77,13 @@ def _kind(label: Any) -> str:
 
 
 def _as_array(y: Any) -> Any:
-    """Return the values of data frame columns and of lists with strings as an array; anything else unchanged."""
+    """Return the values of data frame columns and of lists as an array; anything else unchanged."""
     if hasattr(y, "to_pylist"):  # Arrow converts text and booleans to numpy only on request
         return _as_objects(y.to_pylist())
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
-    if isinstance(y, list | tuple) and np.ndim(y) == 1 and np.asarray(y).dtype.kind in "USfO":
-        return _as_objects(list(y))  # numpy would convert numbers to strings, or large integers to floats
+    if isinstance(y, list | tuple) and not any(isinstance(label, list | tuple | np.ndarray) for label in y):
+        return _as_objects(list(y))  # numpy would convert all labels to one type
     return y
 
 

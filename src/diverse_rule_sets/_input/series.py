@@ -117,9 +117,13 @@ def _floats(series: Any) -> NDArray[np.float64]:
     values = series.to_numpy() if not _is_wide(series) else np.array(series.to_list(), object)
     if values.dtype == object:
         values = np.array([np.nan if is_missing(v) else as_float(v) for v in values], np.float64)
-    if values.dtype.kind == "c":
-        raise TypeError("Complex data not supported")
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return _as_float64(values)
+
+
+def _as_float64(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64, those that are too large as infinity; reading a strided column is slow later."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _is_wide(series: Any) -> bool:
@@ -132,7 +136,7 @@ def _is_wide(series: Any) -> bool:
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column | list[Any]:
     """Return the column of a numpy array; the values as a list if they are objects."""
     if values.dtype.kind in "fiu":
-        floats = np.ascontiguousarray(values, dtype=np.float64)  # reading a strided column is slow
+        floats = _as_float64(values)
         return Column(name, NUMBER, floats, rounded=values.dtype.kind in "iu" and has_rounded_integers(floats))
     if values.dtype.kind == "b":
         return Column(name, BOOLEAN, values.astype(np.int32), (False, True))

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, KINDS, Column
 from diverse_rule_sets._input.series import decode
-from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, TEXT, is_missing, n_missing, plain
+from diverse_rule_sets._input.values import (
+    BOOLEAN,
+    DATE,
+    INSTANT,
+    NUMBER,
+    TEXT,
+    canonical,
+    is_missing,
+    n_missing,
+    plain,
+)
 
 __all__ = [
     "BOOLEAN",
@@ -100,8 +110,9 @@ def as_table(X: Any) -> Table:
     if not isinstance(X, np.ndarray | list | tuple):
         frame = _frame(X)
         if frame is not None:
-            _check_names(frame.columns)
-            return Table(frame.columns, len(frame), lambda j: _series(frame, j), named=True)
+            names = [_python_name(name) for name in frame.columns]
+            _check_names(names)
+            return Table(names, len(frame), lambda j: _series(frame, j), named=True)
     array = _array(X)
     return Table([f"x{j}" for j in range(array.shape[1])], array.shape[0], lambda j: array[:, j], named=False)
 
@@ -123,6 +134,11 @@ def _frame(X: Any) -> Any:
     if len(frame.columns) == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
     return frame
+
+
+def _python_name(name: Hashable) -> Hashable:
+    """Return the name of a column; a numpy scalar as a Python value."""
+    return canonical(name) if isinstance(name, np.datetime64) and not is_missing(name) else plain(name)
 
 
 def _check_names(names: Sequence[Hashable]) -> None:
@@ -155,9 +171,9 @@ def _array(X: Any) -> NDArray[Any]:
         raise TypeError(f"X must be a two-dimensional array, or a pandas, polars or Arrow table, got {got}")
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
-    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
-        X = np.array(X, dtype=object)  # numpy would convert numbers to strings if one value is a string
     try:
+        if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple):
+            X = np.array(X, dtype=object)  # numpy would convert all values to one type
         return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
     except ValueError as error:
         text = " ".join(str(error).split())

@@ -16,7 +16,8 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
     kinds : pandas types of columns that may have missing values, such as ``rule="Int64"``
     """
     module = _frame_library(X)
-    columns = {name: [_encodable(value) for value in values] for name, values in columns.items()}
+    if module.__name__ != "pandas":
+        columns = {name: [_encodable(value) for value in values] for name, values in columns.items()}
     if module.__name__ == "polars":
         overrides = dict.fromkeys(kinds, module.Int64)
         if "covering" in columns:
@@ -26,7 +27,15 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
         return module.table({name: _arrow_array(module, values) for name, values in columns.items()})
     length = len(next(iter(columns.values()), []))
     index = X.index if hasattr(X, "iloc") and len(X) == length else None
-    return module.DataFrame(columns, index=index).astype(kinds)
+    values = {name: _pandas_values(module, column, index) for name, column in columns.items()}
+    return module.DataFrame(values, index).astype(kinds)
+
+
+def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:
+    """Return values for pandas, as objects if some text is half of a surrogate pair."""
+    if all(_encodable(value) == value for value in values if isinstance(value, str)):
+        return values
+    return pandas.Series(values, index, dtype=object)
 
 
 def _encodable(value: Any) -> Any:

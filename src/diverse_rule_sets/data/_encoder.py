@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
 from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
-from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, possible_conditions
+from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
 from diverse_rule_sets.model._rules import Rule
@@ -118,7 +118,7 @@ class Encoder:
                 continue
             number += 1
             values = column if blocks is not None else replace(column, values=np.unique(column.values))
-            for condition, opposite in possible_conditions(column, self.options, target).items():
+            for condition, opposite in self._possible_conditions(column, target).items():
                 flags = condition.holds(values)
                 if flags.any() and not flags.all():
                     if blocks is not None:
@@ -129,6 +129,14 @@ class Encoder:
         item_of = {condition: item for item, condition in enumerate(self.conditions)}
         opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
         self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
+
+    def _possible_conditions(self, column: Column, target: Target) -> PossibleConditions:
+        """Return the possible conditions on a column; an error names it."""
+        try:
+            return possible_conditions(column, self.options, target)
+        except ValueError as error:
+            text = str(error)
+            raise ValueError(text if repr(column.name) in text else f"column {column.name!r}: {text}") from None
 
 
 class _Blocks:

@@ -13,9 +13,16 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.checks import check_choice
-from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, plain
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._python_tables import Pandas, Polars
-from diverse_rule_sets.export._source import VALUE_HELPERS, SourceWriter, date_parts, literal, typed_literal
+from diverse_rule_sets.export._source import (
+    VALUE_HELPERS,
+    SourceWriter,
+    date_parts,
+    literal,
+    number_literal,
+    typed_literal,
+)
 from diverse_rule_sets.model._rules import RuleSet
 
 
@@ -116,7 +123,7 @@ class _Function(SourceWriter):
         return f"{x} in ({''.join(f'{constant}, ' for constant in constants)})"
 
     def value(self, value: Any) -> str:
-        return literal(date_parts(value) if isinstance(value, datetime.date) else plain(value))
+        return literal(date_parts(value)) if isinstance(value, datetime.date) else number_literal(value)
 
     def _read(self, column: Hashable, x: str) -> str:
         value, kind = f"record[{literal(column)}]", self.rule_set.expected_kind(column)

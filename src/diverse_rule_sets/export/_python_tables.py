@@ -8,7 +8,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER
-from diverse_rule_sets.export._source import VALUE_HELPERS, SourceWriter, date_parts, literal, typed_literal
+from diverse_rule_sets.export._source import (
+    VALUE_HELPERS,
+    SourceWriter,
+    date_parts,
+    literal,
+    number_literal,
+    typed_literal,
+)
 from diverse_rule_sets.export._values import kind_of_values
 
 _PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
@@ -76,7 +83,7 @@ class Pandas(_Tables):
 
     def value(self, value: Any) -> str:
         if not isinstance(value, datetime.date):
-            return literal(value)
+            return number_literal(value)
         zone = ', tz="UTC"' if getattr(value, "tzinfo", None) is not None else ""
         return f"pd.Timestamp({datetime.datetime(*date_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
 
@@ -89,7 +96,7 @@ class Pandas(_Tables):
             return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
         if kind in ("date", "instant") and training_kind in (DATE, INSTANT):
             return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''}).dt.floor('us')"
-        return f"{series}.astype(object)" if kind != "none" or training_kind != NUMBER else series
+        return f"pd.Series(list({series}), dtype=object)" if kind != "none" or training_kind != NUMBER else series
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set

@@ -84,6 +84,13 @@ def _typed(value):
 '''
 
 
+def number_literal(value: Any) -> str:
+    """Return a value as source; a whole number as a float if the column is compared in floats that may round it."""
+    value = plain(value)
+    is_large = type(value) is int and abs(value) >= 2**53
+    return literal(float(value) if is_large else value)
+
+
 def typed_literal(value: Any) -> str:
     """Return a value as the source of what ``_typed`` returns for it."""
     if isinstance(value, str | bytes):
