@@ -52,7 +52,7 @@ function winningClass(model, covering) {
 // Return the class probabilities if the class counts of the covering rules are added up.
 function countProbabilities(evidence, covering) {
   const n = evidence.totals.reduce((sum, total) => sum + total, 0);
-  const prior = evidence.totals.map((total) => total / Math.max(n, 1));
+  const prior = evidence.totals.map((total) => (n > 0 ? total / n : 1 / evidence.totals.length));
   const counts = evidence.totals.map((_, k) => covering.reduce((sum, j) => sum + evidence.counts[j][k], 0));
   const size = counts.reduce((sum, count) => sum + count, 0) + evidence.smoothing;
   const shares = counts.map((count, k) => (size > 0 ? (count + evidence.smoothing * prior[k]) / size : prior[k]));
