@@ -33,7 +33,7 @@ from diverse_rule_sets import (
     baselines,
     diversity_path,
 )
-from diverse_rule_sets._util.plotting import GREY, class_colours, colours
+from diverse_rule_sets._util.colours import GREY, class_colours
 from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
 from diverse_rule_sets.report._summary import summarise
@@ -115,7 +115,7 @@ def test_bars_are_the_class_counts_of_each_rule_fallback_rule_and_the_default_la
     display = CoverageDisplay.from_estimator(clf, frame, labels)
     assert display.counts.tolist() == ref
     assert fallbacks
-    shades = [matplotlib.colors.to_rgba(shade) for shade in colours(len(classes))]
+    shades = [matplotlib.colors.to_rgba(shade) for shade in class_colours(len(classes))]
     for row, own, parts in zip(ref, display.own, bars(display.ax_), strict=True):
         order = [own, *(k for k in range(len(classes)) if k != own)]
         assert parts[0][1] == 0
@@ -681,13 +681,53 @@ def test_a_classifier_without_rules_can_be_drawn():
     assert "There are no rules." in texts_of(FitPathDisplay.from_estimator(clf, X, y).figure_)
 
 
-def test_colours_are_distinct():
-    for n in (3, 8, 26, 60):
-        assert len(set(colours(n))) == n
-    assert class_colours(8, [])[0] == colours(8)
-    shades, others = class_colours(26, [4, 4, 7])
-    assert others
-    assert [k for k, shade in enumerate(shades) if shade != GREY] == [4, 7]
+# Representation
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (CoverageDisplay, "<CoverageDisplay: {rules} rules, {fallbacks} fallback rules, 178 records>"),
+        (OverlapDisplay, "<OverlapDisplay: {rules} rules, {combinations} combinations, 178 records>"),
+        (RuleDisplay, "<RuleDisplay: rules 1 on {x} and {y}, 178 records>"),
+        (FitPathDisplay, "<FitPathDisplay: {rules} rules, objective {objective:.4g}, coverage {coverage:.1%}>"),
+    ],
+)
+def test_the_representation_of_a_display_is_one_short_line(wine, kind, text):
+    display = kind.from_estimator(wine, X, y)
+    overlap, rule = OverlapDisplay.from_estimator(wine, X, y), RuleDisplay.from_estimator(wine, X, y)
+    values = {
+        "rules": len(wine.rule_set_),
+        "fallbacks": len(wine.rule_set_.fallbacks),
+        "combinations": len(overlap.combinations),
+        "x": rule.x.name,
+        "y": rule.y.name,
+        "objective": wine.objective_,
+        "coverage": wine.rule_set_.covers(X).any(axis=1).mean(),
+    }
+    assert repr(display) == text.format(**values)
+
+
+def test_the_representation_of_displays_of_paths_and_without_rules_is_one_line(awkward):
+    assert repr(TradeOffDisplay.from_path(DiversityPath([]))) == "<TradeOffDisplay: 0 points>"
+    clf = DiverseRuleSetClassifier(max_rules=0).fit(X, y)
+    assert repr(FitPathDisplay.from_estimator(clf, X, y)) == "<FitPathDisplay: 0 rules>"
+    clf, table, labels = awkward
+    for rule in range(1, len(clf.rule_set_) + 1):
+        display = RuleDisplay.from_estimator(clf, table, labels, rule=rule)
+        for shown in (repr(display), repr(display.x)):
+            assert "\n" not in shown
+            assert len(shown) < 250
+    assert "array" not in repr(display.x)
+
+
+def test_no_two_rules_next_to_the_bars_or_cells_overlap():
+    for kind in (CoverageDisplay, OverlapDisplay):
+        figure = draw_long_texts(kind, 17)
+        figure.draw_without_rendering()
+        boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+        boxes = sorted((box.y0, box.y1) for box in boxes)
+        assert all(below[1] <= above[0] + 1 for below, above in itertools.pairwise(boxes))
 
 
 # Text layout

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets._util.colours import GREY, class_colour, class_colours
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
@@ -127,6 +128,11 @@ def example_set(conflict="smoothed", n_rules=8, seed=1):
     return RuleSet(
         tuple(rules[:-2]), CLASSES, "perhaps", totals, (9, 8, 7), conflict, tuple(rules[-2:]), (1.0, 2.0, 0.5)
     )
+
+
+def as_rgb(colour):
+    """Return a colour as browsers write it."""
+    return "rgb({}, {}, {})".format(*(int(colour[k : k + 2], 16) for k in (1, 3, 5)))
 
 
 def embedded(page):
@@ -605,7 +611,7 @@ def test_the_figures_at_the_top_fill_their_rows(browser, tmp_path, width):
     assert sorted(map(len, rows.values())) == {1280: [7], 390: [1, 2, 2, 2]}.get(width, [3, 4])
 
 
-def test_with_many_classes_the_labels_of_rules_are_solid_and_others_are_pale(browser, tmp_path):
+def test_with_many_classes_the_labels_of_rules_have_their_colour_and_others_are_grey(browser, tmp_path):
     classes = tuple(f"class {k:02}" for k in range(12))
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.random(300)})
@@ -613,11 +619,17 @@ def test_with_many_classes_the_labels_of_rules_are_solid_and_others_are_pale(bro
     rules = tuple(Rule((Interval("size", low=k / 10),), classes[k]) for k in range(3))
     rule_set = RuleSet(rules, classes, classes[0], (1,) * 12, (1,) * 12)
     browser.open(write_html(rule_set, X, y, tmp_path / "page.html"))
-    pale = "[...bar.querySelectorAll('rect.many')].map((part) => Number(getComputedStyle(part).opacity))"
-    bars = browser.run(f"return [...document.querySelectorAll('svg.bar')].map((bar) => {pale})")
-    assert [len(bar) for bar in bars] == [12] * 6
-    assert all(bar.count(1) == 1 and bar[0] == 1 for bar in bars[:3])
-    assert all(bar[:2] == [1, 1] and bar.count(1) == 2 for bar in bars[3:])
+    fills = "[...bar.querySelectorAll('rect:not(.hatched)')].map((part) => getComputedStyle(part).fill)"
+    bars = browser.run(f"return [...document.querySelectorAll('svg.bar')].map((bar) => {fills})")
+    own = [as_rgb(class_colour(k)) for k in range(3)]
+    pairs = [[own[a - 1], own[b - 1]] for a, b in (pair["rules"] for pair in browser.data["facts"]["overlaps"])]
+    for bar, colours in zip(bars, [*([colour] for colour in own), *pairs], strict=True):
+        assert sorted(bar[: len(colours)]) == sorted(colours)
+        assert bar[len(colours) :] == [as_rgb(GREY)] * (12 - len(colours))
+    swatches = "[...document.querySelectorAll('.probability .swatch')].map((node) => getComputedStyle(node))"
+    shown = browser.run(f"return {swatches}.map((style) => [style.display, style.backgroundColor])")
+    assert {display for display, _ in shown} == {"block"}
+    assert {colour for _, colour in shown} == {as_rgb(class_colour(k)) for k in range(12)}
 
 
 def test_with_a_function_as_conflict_the_page_has_no_panel_and_shows_the_reason(browser, tmp_path):
@@ -742,14 +754,16 @@ def test_light_and_dark_colours_by_preference_and_by_button_have_enough_contrast
             style = "getComputedStyle(document.documentElement).getPropertyValue"
             long = "v.length === 4 ? '#' + [...v.slice(1)].map((c) => c + c).join('') : v"
             names = ["page", "surface", "sunk", "text", "muted", "accent", "right", "wrong"]
-            names += [f"c{k}" for k in range(8)]
             code = f"return arguments[0].map((n) => {{ const v = {style}('--' + n).trim(); return {long}; }})"
             colours = dict(zip(names, browser.run(code, names), strict=True))
             pages.append(colours["page"])
             for background in ("page", "surface", "sunk"):
                 texts = ("text", "muted", "accent", "right", "wrong")
                 assert min(contrast(colours[name], colours[background]) for name in texts) >= 4.5
-            assert min(contrast(colours[f"c{k}"], colours["surface"]) for k in range(8)) >= 3
+            fills = "[...document.querySelectorAll('#probabilities .fill')].map((n) => getComputedStyle(n))"
+            shown = browser.run(f"return {fills}.map((style) => style.backgroundColor)")
+            assert sorted(shown) == sorted(as_rgb(class_colour(k)) for k in range(3))  # the same in both themes
+            assert min(contrast(colour, colours["surface"]) for colour in [*class_colours(60), GREY]) >= 3
             browser.find("#theme").click()
     assert pages[0] == pages[3] != pages[1] == pages[2]
 

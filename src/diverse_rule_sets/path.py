@@ -15,8 +15,9 @@ from diverse_rule_sets import metrics
 from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets._util.frames import frame_like
-from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
+from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -89,16 +90,15 @@ class DiversityPath(Sequence[PathPoint]):
             _, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
         left, right = given_axes(axes, 2, first_alone=False)
         lines = self._lines()
-        shades = colours(len(lines))
         for k, (name, points) in enumerate(lines.items()):
             accuracy = [point.balanced_accuracy for point in points]
             spread = [point.balanced_accuracy_sd for point in points]
             rules = [point.rules for point in points]
             large = 4 + min(2, 12 / len(lines)) * (len(lines) - k)  # points at the same place stay visible
-            style = {"color": shades[k], "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
+            style = {"color": class_colour(k), "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
             left.errorbar(rules, accuracy, spread, label=name, **style)
             shares = [100 * point.overlap for point in points]
-            right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=shades[k], alpha=0.6)
+            right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=class_colour(k), alpha=0.6)
         left.set(xlabel="rules", ylabel="held-out balanced accuracy", title="accuracy against rules")
         right.set(
             xlabel="% of training records that two or more rules cover", title="and against overlap (large: many rules)"

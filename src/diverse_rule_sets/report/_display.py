@@ -22,6 +22,14 @@ class Display(ABC):
     def plot(self, ax: Any = None) -> Self:
         """Draw the plot."""
 
+    @abstractmethod
+    def _content(self) -> str:
+        """Return what the plot shows, in a few words."""
+
+    def __repr__(self) -> str:
+        # One line: a notebook prints it above the plot if the display ends a cell.
+        return f"<{type(self).__name__}: {self._content()}>"
+
     def _set_axes(self, axes: Sequence[Any]) -> Self:
         """Store the axes and the figure of the plot."""
         self.axes_ = np.array([*axes, None], object)[:-1]  # numpy would convert the axes without the None

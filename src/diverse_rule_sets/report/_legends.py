@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._util.plotting import GREY, class_colours, colours
+from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colour, class_colours
 from diverse_rule_sets.report._text_layout import distinct_names, draw_literally, escape_missing, width_of, wrap
 
 # Font sizes in points. They are fixed, because the sizes of figures are computed from the lengths of texts.
@@ -72,22 +72,20 @@ def class_entries(classes: Sequence[str], shades: Sequence[str], others: bool) -
 def class_bars(ax: Any, positions: Sequence[float], counts: NDArray[Any], own: Sequence[int], height: float) -> None:
     """Draw horizontal bars of counts by class; each bar starts with its own class (-1: no own class).
 
-    Up to 8 classes have a colour each. If there are more, only the own class of each bar has a colour; all others are
-    grey.
+    Up to MAX_DISTINCT classes have a colour each. If there are more, only the own class of each bar has a colour; all
+    others are grey.
     """
     n_bars, n_classes = counts.shape
     style = {"edgecolor": ax.get_facecolor(), "linewidth": 0.4, "height": height}
-    shades, many = class_colours(n_classes, ())
     is_own = np.arange(n_classes) == np.array(own, np.int64).reshape(n_bars, 1)
     first = np.where(is_own, counts, 0).sum(axis=1)
-    if many:
-        hues = colours(n_classes)
-        ax.barh(positions, first, color=[hues[k] if k >= 0 else GREY for k in own], **style)
+    if n_classes > MAX_DISTINCT:
+        ax.barh(positions, first, color=[class_colour(k) if k >= 0 else GREY for k in own], **style)
         ax.barh(positions, counts.sum(axis=1) - first, left=first, color=GREY, **style)
         return
     others = np.where(is_own, 0, counts)
     lefts = np.where(is_own, 0, first[:, None] + np.cumsum(others, axis=1) - others)
-    for k, shade in enumerate(shades):
+    for k, shade in enumerate(class_colours(n_classes)):
         ax.barh(positions, counts[:, k], left=lefts[:, k], color=shade, **style)
 
 
@@ -95,7 +93,7 @@ def bar_legend(ax: Any, classes: Sequence[str], below: bool) -> None:
     """Add the legend of :func:`class_bars`; parameters as in :func:`legend`."""
     from matplotlib.patches import Patch
 
-    shades, many = class_colours(len(classes), ())
-    own = (Patch(color=colours(len(classes))[0]), "class of the bar, in its colour")
+    own = (Patch(color=class_colour(0)), "class of the bar, in colour")
     others = (Patch(color=GREY), "all other classes")
-    legend(ax, [own, others] if many else class_entries(classes, shades, others=False), below)
+    few = class_entries(classes, class_colours(len(classes)), others=False)
+    legend(ax, few if len(classes) <= MAX_DISTINCT else [own, others], below)

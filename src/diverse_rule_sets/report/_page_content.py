@@ -18,8 +18,6 @@ MAX_COLUMNS = 24
 _MAX_CELLS = 100_000
 # Largest number of pairs of rules in the table of overlaps.
 MAX_OVERLAPS = 100
-# Largest number of classes that have different colours.
-N_COLOURS = 8
 
 
 def content(
@@ -52,7 +50,7 @@ def content(
         "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "phrases": phrases,
         "sentences": [sentence(parts) for parts in phrases],
-        "colours": _colours(len(rule_set.classes)),
+        "colours": [f"c{k}" for k in range(len(rule_set.classes))],  # CSS classes
         "columns": [field.to_dict() for field in fields],
         "used_columns": [_used_columns(rule.conditions, fields) for rule in rule_set.all_rules],
         "records": _records(summary, fields, records, index),
@@ -99,11 +97,6 @@ def _sample(
     n_right = min(right.size, n_samples - n_wrong)
     sides = {"right": (right, n_right), "wrong": (wrong, n_wrong)}
     return {side: np.sort(rng.choice(group, n, replace=False)) for side, (group, n) in sides.items()}
-
-
-def _colours(n_classes: int) -> list[str]:
-    """Return the CSS class for the colour of each class; the same one for all if there are more than N_COLOURS."""
-    return [f"c{k}" for k in range(n_classes)] if n_classes <= N_COLOURS else ["many"] * n_classes
 
 
 def _used_columns(conditions: Iterable[Any], fields: list[Field]) -> list[int]:

@@ -9,17 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._util.plotting import class_colours, colours, given_axes, pyplot
+from diverse_rule_sets._util.colours import GREY, some_class_colours
+from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import NORMAL, SMALL, class_entries, draw_message, legend, set_title
+from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FitPathDisplay(Display):
     """What each rule added when it was selected: to the objective, to the coverage, to the recall of its class.
 
@@ -95,6 +97,10 @@ class FitPathDisplay(Display):
         n_before = np.arange(self.quality.size)
         return np.divide(self.distance_gain, n_before, out=np.full(n_before.size, np.nan), where=n_before > 0)
 
+    def _content(self) -> str:
+        value = f", objective {self.objective[-1]:.4g}, coverage {percent(self.coverage[-1])}" if self.own else ""
+        return with_noun(len(self.own), "rule") + value
+
     def plot(self, ax: Any = None) -> Self:
         """Draw the path.
 
@@ -117,7 +123,7 @@ class FitPathDisplay(Display):
         if len(axes) > 1:
             self._draw_coverage(axes[1])
             self._draw_gains(axes[2:])
-            shades, others = class_colours(len(self.classes), self.own)
+            shades, others = some_class_colours(len(self.classes), self.own)
             listed = [k for k in range(len(self.classes)) if k in self.own or others]
             entries = class_entries([self.classes[k] for k in listed], [shades[k] for k in listed], others)
             legend(axes[2], entries, below=own_figure)
@@ -125,7 +131,7 @@ class FitPathDisplay(Display):
 
     def _draw_gains(self, axes: Sequence[Any]) -> None:
         """Draw quality, mean distance and recall gain of each rule, in the colour of its class."""
-        shades, _ = class_colours(len(self.classes), self.own)
+        shades, _ = some_class_colours(len(self.classes), self.own)
         n, bar_colours = self.quality.size, [shades[k] for k in self.own]
         places = np.arange(1, n + 1)
         axes[0].bar(places, self.quality, color=bar_colours, width=0.8)
@@ -141,19 +147,19 @@ class FitPathDisplay(Display):
         from matplotlib.patches import Patch
 
         n = self.quality.size
-        places, shades = np.arange(1, n + 1), colours(2)
-        quality = np.cumsum(self.quality)
-        ax.bar(places, quality, color=shades[0], width=0.8)
-        ax.bar(places, self.objective - quality, bottom=quality, color=shades[1], width=0.8)
-        parts = [(Patch(color=shades[1]), f"{self.lambda_:.3g} x distances"), (Patch(color=shades[0]), "qualities")]
+        places, quality = np.arange(1, n + 1), np.cumsum(self.quality)
+        pale = mix(GREY, ax.get_facecolor(), 0.45)  # shades of grey, because colours belong to the classes
+        ax.bar(places, quality, width=0.8, color=GREY)
+        ax.bar(places, self.objective - quality, bottom=quality, width=0.8, color=pale)
+        parts = [(Patch(color=pale), f"{self.lambda_:.3g} x distances"), (Patch(color=GREY), "qualities")]
         _finish(ax, n, "Objective after each rule", f"final value {self.objective[-1]:.4g}")
         legend(ax, parts, below=False)
 
     def _draw_coverage(self, ax: Any) -> None:
         """Draw the share of records that the rules up to each one cover."""
-        n = self.quality.size
-        ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colours(3)[2], lw=1.8)
-        ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colours(3)[2], ms=4)
+        n, colour = self.quality.size, ax.xaxis.label.get_color()
+        ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colour, lw=1.8)
+        ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colour, ms=4)
         _finish(ax, n, "Coverage after each rule, in %", f"final value {percent(self.coverage[-1])}")
         ax.set_ylim(0, 105)
 
@@ -180,7 +186,7 @@ def _finish(ax: Any, n: int, title: str, note: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TradeOffDisplay(Display):
     """Accuracy against the number of rules and against overlap, on held-out folds.
 
@@ -232,6 +238,9 @@ class TradeOffDisplay(Display):
         **options : parameters of :func:`~diverse_rule_sets.diversity_path`
         """
         return cls.from_path(diversity_path(clf, X, y, **options), ax=ax)
+
+    def _content(self) -> str:
+        return with_noun(len(self.path), "point")
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path.

@@ -16,6 +16,8 @@ from diverse_rule_sets.model._rules import Rule
 # A condition is not cut to fewer letters than this; instead, the last conditions are left out.
 _MIN_WIDTH = 24
 _AND = " AND "
+# Largest number of lines of a rule next to a bar.
+MAX_LINES = 3
 # Letters and digits at the end of a common prefix: the start of a word, at most 12 letters.
 _PARTIAL_WORD = r"[^\W_]{1,12}$"
 
@@ -184,6 +186,12 @@ def rule_text(number: int, rule: Rule, width: int, line: int | None = None, name
         return head + body + tail
     first, *others = f"{head}{body}".split(_AND)
     return fill_lines([first, *(f"AND {other}" for other in others), tail.strip()], line)
+
+
+def rule_lines(number: int, rule: Rule, width: int, line: int, names: tuple[str, ...]) -> str:
+    """Return a rule as :func:`rule_text` does, with less of its text if this would have too many lines."""
+    texts = (rule_text(number, rule, each, line, names) for each in range(width, line, -6))
+    return next((text for text in texts if text.count("\n") < MAX_LINES), rule_text(number, rule, line, line, names))
 
 
 def fill_lines(pieces: Iterable[str], width: int) -> str:
