@@ -530,7 +530,9 @@ def test_displays_follow_the_conventions_of_scikit_learn(kind, wine):
         display.plot(too_many)
     with pytest.raises(NotFittedError, match="this DiverseRuleSetClassifier is not fitted yet"):
         kind.from_estimator(DiverseRuleSetClassifier(), X, y)
-    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier of this package, got GaussianNB"):
+    with pytest.raises(
+        TypeError, match=r"clf must be a RuleSet or a fitted classifier of this package.*got GaussianNB"
+    ):
         kind.from_estimator(GaussianNB(), X, y)
 
 

@@ -284,7 +284,7 @@ def test_classifiers_arrays_and_columns_of_unsupported_types_that_no_rule_uses(m
 def test_invalid_arguments_raise_errors_that_name_them(tmp_path):
     X, y = some_records()
     rules, path = example_set(), tmp_path / "page.html"
-    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
+    with pytest.raises(TypeError, match=r"clf must be a RuleSet or a fitted classifier of this package.*got object"):
         write_html(object(), X, y, path)
     with pytest.raises(NotFittedError, match="this CBAClassifier is not fitted yet"):
         write_html(CBAClassifier(), X, y, path)

@@ -99,7 +99,8 @@ def write_html(
 
     Parameters
     ----------
-    clf : a fitted classifier of this package, or a RuleSet
+    clf : a fitted classifier of this package, a Pipeline or a search such as GridSearchCV that ends in one, or a
+        RuleSet. The earlier steps of a pipeline transform X, and the page shows the columns that they return
     X, y : records and their labels, preferably not the training data; each label must be a class of the rule set
     path : file to write. An existing file is replaced only after the new one is complete
     title : heading of the page

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._util.colours import GREY, some_class_colours
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
+from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
@@ -65,19 +66,20 @@ class FitPathDisplay(Display):
 
         Parameters
         ----------
-        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`; baselines have no ``history_``
+        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`, or a Pipeline or a search such as
+            GridSearchCV that ends in one; baselines have no ``history_``
         X, y : the records on which coverage is measured and their labels
         ax : axes to draw into, see ``plot``; by default those of a new figure
         """
-        summary = summarise(clf, X, y)
-        if not isinstance(getattr(clf, "history_", None), list):
+        summary, found = summarise(clf, X, y), unwrap(clf)
+        history = getattr(found.model, "history_", None)
+        if not isinstance(history, list):
             raise TypeError(
-                f"clf must have the attribute history_, as a fitted DiverseRuleSetClassifier has, "
-                f"got {type(clf).__name__}"
+                f"clf must have the attribute history_, as a fitted DiverseRuleSetClassifier has, got {found}"
             )
-        if [step["label"] for step in clf.history_] != [rule.label for rule in clf.rule_set_]:
+        if [step["label"] for step in history] != [rule.label for rule in summary.rule_set]:
             raise ValueError("clf must have the rules of its fit, got a clf whose rule_set_ was changed after fit")
-        return cls._from_history(summary, clf.history_, float(clf.lambda_)).plot(ax)
+        return cls._from_history(summary, history, float(found.model.lambda_)).plot(ax)
 
     @classmethod
     def _from_history(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
@@ -232,7 +234,7 @@ class TradeOffDisplay(Display):
 
         Parameters
         ----------
-        clf : the classifier whose other parameters are used; it need not be fitted
+        clf : the classifier whose other parameters are used, or a Pipeline that ends in it; it need not be fitted
         X, y : the records and their labels
         ax : two axes to draw into; by default those of a new figure
         **options : parameters of :func:`~diverse_rule_sets.diversity_path`

@@ -127,7 +127,8 @@ class RuleDisplay(Display):
 
         Parameters
         ----------
-        clf : a fitted classifier of this package, or a RuleSet
+        clf : a fitted classifier of this package, a Pipeline or a search such as GridSearchCV that ends in one, or a
+            RuleSet. The earlier steps of a pipeline transform X, and the plot shows the columns that they return
         X, y : the records and their labels
         rule : number of a rule or fallback rule as printed, from 1, or several numbers; None for all rules that use
             both features or no other features
