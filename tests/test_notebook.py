@@ -198,6 +198,36 @@ def test_unusual_names_are_readable_and_can_be_encoded(name):
     assert repr(rule).isprintable()
 
 
+HEBREW = "\u05e9\u05dd"
+
+
+def test_conditions_and_counts_are_written_from_left_to_right(browser, tmp_path):
+    rule = Rule((Interval(HEBREW, low=-0.5),), HEBREW, (("good", 13), (HEBREW, 11)))
+    browser.open(in_notebook(rule._repr_html_(), tmp_path / "cell.html", "lab"))
+    code = """
+    const walk = document.createTreeWalker(document.querySelectorAll("p")[arguments[0]], NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walk.nextNode()) [...walk.currentNode.data].forEach((letter, k) => {
+      const range = document.createRange();
+      range.setStart(walk.currentNode, k);
+      range.setEnd(walk.currentNode, k + 1);
+      found.push([range.getBoundingClientRect().left, letter]);
+    });
+    return found;
+    """
+    first, second = ("".join(letter for _, letter in sorted(browser.run(code, k))) for k in (0, 1))
+    assert first.split() == ["IF", HEBREW[::-1], ">", "-0.5", "THEN", HEBREW[::-1]]
+    assert second.split(":")[1].split() == ["13", "good,", "11", HEBREW[::-1]]
+
+
+def test_a_very_long_label_is_cut_and_its_full_text_is_its_title():
+    long = "y" * 100 + "z" * 300
+    read = Reader(a_set(classes=(long, "good"), default=long, rules=(Rule((), long, ((long, 3),)),))._repr_html_())
+    titles = {attributes["title"] for _, attributes in read.tags if "title" in attributes}
+    assert titles == {long}
+    assert read.cells[3] == "y" * 60 + "…" + "z" * 30
+
+
 def test_results_are_shown_in_one_line():
     answers = a_set().answer(pd.DataFrame({"age": [1, 50], "sex": ["F", "M"]}))
     assert repr(answers) == f"<Answers: 2 records, rule set {a_set()!r}>"

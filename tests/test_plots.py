@@ -41,6 +41,7 @@ from diverse_rule_sets.report._text_layout import (
     distinct_names,
     escape_missing,
     join_conditions,
+    left_to_right,
     rule_text,
     shorten,
     width_of,
@@ -572,6 +573,48 @@ def test_names_and_labels_are_drawn_literally_in_all_styles(kind, style, awkward
     if kind is not OverlapDisplay:
         legend = display.figure_.legends[0]
         assert "_hidden" in [text.get_text() for text in legend.get_texts()]
+
+
+HOSTILE = ["\ud800", "\u202eabc\u200f", "<img src=x onerror=alert(1)>", "a\r\nb", "\x00", "", "\u05e9\u05dd", "😀" * 60]
+
+
+@pytest.mark.parametrize("kind", CLASSIFIER_DISPLAYS)
+@pytest.mark.parametrize("n_classes", [2, 8])
+def test_unusual_names_values_and_labels_are_drawn_as_visible_text(kind, n_classes):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(200, 8)), columns=pd.Index(HOSTILE, dtype=object))
+    table["word"] = pd.Series(rng.choice(np.array(HOSTILE, object), 200), dtype=object)
+    labels = rng.choice(np.array(HOSTILE[:n_classes], object), 200)
+    rules = [
+        ([Interval(name, low=-0.5), IsIn("word", (name, "a"))], HOSTILE[k % n_classes])
+        for k, name in enumerate(HOSTILE)
+    ]
+    rules = rule_set(rules, sorted(HOSTILE[:n_classes]))
+    if kind is FitPathDisplay:
+        steps = [{"quality": 0.1, "distance_gain": 0.5, "recall_gain": 0.1}] * len(rules)
+        displays = [kind._from_history(summarise(rules, table, labels), steps, 0.5).plot()]
+    elif kind is RuleDisplay:
+        pairs = enumerate(HOSTILE, 1)
+        displays = [kind.from_rule_set(rules, table, labels, rule=j, features=[name, "word"]) for j, name in pairs]
+    else:
+        displays = [kind.from_rule_set(rules, table, labels)]
+    for display in displays:
+        display.figure_.canvas.draw()
+        for text in texts_of(display.figure_):
+            assert text.replace("\n", "").replace("\u200e", "").isprintable(), ascii(text)
+            text.encode("utf8")
+
+
+def test_a_hebrew_name_does_not_change_the_order_of_the_text():
+    name, mark = "\u05e9\u05dd \u05d0\u05e8\u05d5\u05da", "\u200e"
+    assert left_to_right(f"IF {name} > -0.5") == f"IF {name}{mark} > -0.5"
+    assert left_to_right(name) == name + mark
+    assert left_to_right("IF ab > -0.5 AND é <= 1") == "IF ab > -0.5 AND é <= 1"
+    table = pd.DataFrame({name: np.arange(10.0)})
+    rules = rule_set([([Interval(name, low=4.5)], "p")])
+    for kind in (CoverageDisplay, OverlapDisplay, RuleDisplay):
+        texts = texts_of(kind.from_rule_set(rules, table, ["p", "q"] * 5).figure_)
+        assert any(f"{name}{mark} > 4.5" in text for text in texts)
 
 
 def small_set(n_rules):

@@ -337,6 +337,25 @@ def test_single_surrogates_and_right_to_left_overrides_in_values(tmp_path):
     assert "\\u202etxt" in text
 
 
+def test_a_title_with_a_single_surrogate_can_be_encoded():
+    assert "<title>a?b</title>" in html(example_set(), *some_records(), title="a\ud800b").encode("utf8").decode("utf8")
+
+
+def test_very_long_labels_are_cut_and_stay_distinct(browser, tmp_path):
+    classes = tuple("x" * 200 + letter + "y" * 200 for letter in "abc")
+    X, y = some_records(60)
+    y = np.array(classes)[[CLASSES.index(label) for label in y]]
+    rules = tuple(Rule((Interval("whole", low=k - 0.5),), classes[k]) for k in range(3))
+    browser.open(write_html(RuleSet(rules, classes, classes[0], (1,) * 3, (1,) * 3), X, y, tmp_path / "page.html"))
+    for place in (".confusion", "#rule-table", "#probabilities"):
+        code = f"[...document.querySelectorAll('{place} bdi[title]')].map((node) => [node.textContent, node.title])"
+        shown = {tuple(pair) for pair in browser.run(f"return {code}")}
+        assert {full for _, full in shown} == set(classes)
+        assert len({short for short, _ in shown}) == 3
+        assert all(len(short) <= 100 for short, _ in shown)
+    assert max(browser.run("return [...document.querySelectorAll('.mix bdi')].map((n) => n.textContent.length)")) <= 100
+
+
 def wide_set(n_rules=40, n_columns=40, n=20_000):
     """Return many rules on a table with many columns and records."""
     rng = np.random.default_rng(0)

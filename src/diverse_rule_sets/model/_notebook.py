@@ -8,13 +8,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colour
-from diverse_rule_sets.model._formatting import ANYTHING, format_label
+from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name
 from diverse_rule_sets.model._text import class_counts_text, conflict_text, percent, weight_text
 
 if TYPE_CHECKING:
+    from diverse_rule_sets.model._conditions import Condition
     from diverse_rule_sets.model._rules import Rule, RuleSet
 
 _MAX_ROWS = 100
+# A longer label is cut in the middle; its full text is shown when the mouse is over it.
+_MAX_LABEL = 120
 # In a bar the class of the rule has the full height, the other classes have this part of it.
 _LOW = 'y="25%" height="50%"'
 # The headings of the columns after the conditions; figures are aligned on the right.
@@ -66,9 +69,9 @@ def table(rule_set: RuleSet) -> str:
     n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
     figures = f"default label of {_count(n_default, 'record')}"
     if n_default:
-        figures += class_counts_text(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
+        figures += _counts(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
     default = _label(rule_set.classes, rule_set.default)
-    parts.append(f'<p>OTHERWISE {default} <span class="drs-muted">({_text(figures)})</span></p>')
+    parts.append(f'<p>OTHERWISE {default} <span class="drs-muted">({figures})</span></p>')
     if len(rule_set) > 1:
         note = f"{conflict_text(rule_set)} All figures are for the training records."
         parts.append(f'<p class="drs-muted">{escape(note)}</p>')
@@ -82,9 +85,9 @@ def rule_html(rule: Rule) -> str:
     classes = tuple(label for label, _ in rule.class_counts)
     parts = [f"<p>IF {_body(rule)} THEN {_label(classes, rule.label)}</p>"]
     if rule.n_covered:
-        figures = f"precision {percent(rule.precision)}, covers {_count(rule.n_covered, 'training record')}"
-        figures += class_counts_text(rule.class_counts)
-        parts.append(f'{_bar(classes, rule)}<p class="drs-muted">{_text(figures)}</p>')
+        figures = f"precision {escape(percent(rule.precision))}, covers {_count(rule.n_covered, 'training record')}"
+        figures += _counts(rule.class_counts)
+        parts.append(f'{_bar(classes, rule)}<p class="drs-muted">{figures}</p>')
     return _element(str(rule), parts)
 
 
@@ -118,8 +121,8 @@ def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) 
 
 def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
     """Return one rule as a row of a table."""
-    precision = percent(rule.precision) if rule.n_covered else "–"
-    share = f'<br><span class="drs-muted">{percent(rule.n_covered / n_records)}</span>' if n_records else ""
+    precision = escape(percent(rule.precision)) if rule.n_covered else "–"
+    share = f'<br><span class="drs-muted">{escape(percent(rule.n_covered / n_records))}</span>' if n_records else ""
     return (
         f'<tr><td class="drs-narrow drs-figure">{number}</td><td><div class="drs-body">{_body(rule)}</div></td>'
         f'<td class="drs-narrow">{_label(rule_set.classes, rule.label)}</td>'
@@ -130,16 +133,29 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
 
 def _body(rule: Rule) -> str:
     """Return the conditions of a rule."""
-    texts = [_text(str(condition)) for condition in rule.conditions]
+    texts = [_condition(condition) for condition in rule.conditions]
     texts[1:] = [f'<span class="drs-and">AND</span> {text}' for text in texts[1:]]
     return " ".join(f'<span class="drs-condition">{text}</span>' for text in texts) or ANYTHING
+
+
+def _condition(condition: Condition) -> str:
+    """Return a condition, written from left to right whatever the direction of the name of its column."""
+    text, name = str(condition), format_name(condition.column)
+    if name.isascii() or name not in text:
+        return _text(text)
+    before, after = (escape(part, quote=True) for part in text.split(name, 1))
+    return f'<bdi dir="ltr">{before}{_text(name)}{after}</bdi>'
 
 
 def _label(classes: Sequence[Any], label: Any) -> str:
     """Return a label with the colour of its class, if it is one of the classes."""
     rect = f'<rect width="100%" height="100%" fill="{_colour(classes, label)}"/>'
     swatch = f'<svg aria-hidden="true">{rect}</svg>' if label in classes else ""
-    return f'<span class="drs-label">{swatch}{_text(format_label(label))}</span>'
+    text = format_label(label)
+    if len(text) <= _MAX_LABEL:
+        return f'<span class="drs-label">{swatch}{_text(text)}</span>'
+    short = f"{text[: _MAX_LABEL // 2]}…{text[-_MAX_LABEL // 4 :]}"
+    return f'<span class="drs-label" title="{escape(text, quote=True)}">{swatch}{_text(short)}</span>'
 
 
 def _bar(classes: Sequence[Any], rule: Rule) -> str:
@@ -158,6 +174,12 @@ def _bar(classes: Sequence[Any], rule: Rule) -> str:
     text = escape(class_counts_text(rule.class_counts).removeprefix(": "), quote=True)
     start = f'<svg class="drs-bar" role="img" aria-label="{text}"><title>{text}</title>'
     return f"{start}{''.join(rects)}</svg>" if rects else ""
+
+
+def _counts(class_counts: Sequence[tuple[Any, int]]) -> str:
+    """Return class counts as :func:`class_counts_text` does, with each label isolated from the figures around it."""
+    texts = (class_counts_text([pair]).removeprefix(": ") for pair in sorted(class_counts, key=lambda pair: -pair[1]))
+    return ": " + ", ".join(f'<bdi dir="ltr">{escape(text, quote=True)}</bdi>' for text in texts if text)
 
 
 def _rect(left: float, width: float, height: str, colour: str) -> str:

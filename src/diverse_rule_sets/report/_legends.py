@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colour, class_colours
-from diverse_rule_sets.report._text_layout import distinct_names, draw_literally, escape_missing, width_of, wrap
+from diverse_rule_sets.report._text_layout import (
+    distinct_names,
+    draw_literally,
+    escape_missing,
+    left_to_right,
+    width_of,
+    wrap,
+)
 
 # Font sizes in points. They are fixed, because the sizes of figures are computed from the lengths of texts.
 TINY, SMALL, NORMAL, LARGE = 6.0, 7.5, 9.0, 11.0
@@ -19,9 +26,9 @@ LETTER_WIDTH = 0.062
 
 def set_title(ax: Any, title: str, notes: Sequence[str] = (), width: int = 90) -> None:
     """Set the title of axes, with notes in small letters below it."""
-    small = "\n".join(wrap(escape_missing(note), width) for note in notes if note)
+    small = left_to_right("\n".join(wrap(escape_missing(note), width) for note in notes if note))
     n_lines = small.count("\n") + 1 if small else 0
-    large = wrap(escape_missing(title), round(width * SMALL / LARGE))
+    large = left_to_right(wrap(escape_missing(title), round(width * SMALL / LARGE)))
     texts = [ax.set_title(large, fontsize=LARGE, loc="left", pad=6 + 1.3 * SMALL * n_lines)]
     if small:
         below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
@@ -37,7 +44,8 @@ def draw_message(ax: Any, message: str) -> None:
 
 def label_ticks(axis: Any, positions: Sequence[float], names: Sequence[str], **style: Any) -> None:
     """Write names at positions of an axis."""
-    axis.set_ticks(list(positions), labels=list(names), parse_math=False, usetex=False, **style)  # both sides
+    shown = [left_to_right(name) for name in names]
+    axis.set_ticks(list(positions), labels=shown, parse_math=False, usetex=False, **style)  # both sides
     draw_literally(axis.get_ticklabels())
 
 

@@ -72,7 +72,7 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
             **data,
             **_template_values(summary, data),
             segments=_segmenter(data),
-            title=title or "Rule set report",
+            title=(title or "Rule set report").encode("utf8", "replace").decode("utf8"),
             data=_json(data),
             style=style,
             script=script,
@@ -265,7 +265,7 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
 
 def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
     """Return a function that divides a bar into classes: first those in `own`, then by size, largest first."""
-    names, colours = data["facts"]["classes"], data["colours"]
+    names, colours = data["labels"], data["colours"]
     few = len(names) <= MAX_DISTINCT
 
     def segments(counts: list[int], own: Collection[int] = ()) -> list[dict[str, Any]]:

@@ -214,6 +214,19 @@ def escape_missing(text: str) -> str:
     return "".join(_escape(c) if c in missing else c for c in text) if missing else text
 
 
+def left_to_right(text: str) -> str:
+    """Return the text with a mark after each Hebrew or Arabic name, so that what follows is not drawn before it.
+
+    Without the mark ``> -0.5`` after such a name would be drawn as ``0.5- <`` before it.
+    """
+    flags = [unicodedata.bidirectional(c) in ("R", "AL") for c in text]
+    marked, follows = [], False  # whether the next letter that is no blank is Hebrew or Arabic, too
+    for letter, flag in zip(reversed(text), reversed(flags), strict=True):
+        marked.append(letter + "\u200e" if flag and not follows else letter)
+        follows = flag or (follows and letter == " ")
+    return "".join(reversed(marked))
+
+
 def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
