@@ -58,7 +58,6 @@ def smallest_distance(colours, vision):
     return min(np.linalg.norm(one - other) for one, other in itertools.combinations(points, 2))
 
 
-# Of the colours that were once used here, those of the notebook have 3.8 for deuteranopia.
 @pytest.mark.parametrize(
     ("vision", "limit"), [("normal", 30), ("protanopia", 10), ("deuteranopia", 10), ("tritanopia", 10)]
 )

@@ -734,7 +734,7 @@ def test_a_classifier_without_rules_can_be_drawn():
     [
         (CoverageDisplay, "<CoverageDisplay: {rules} rules, {fallbacks} fallback rules, 178 records>"),
         (OverlapDisplay, "<OverlapDisplay: {rules} rules, {combinations} combinations, 178 records>"),
-        (RuleDisplay, "<RuleDisplay: rules 1 on {x} and {y}, 178 records>"),
+        (RuleDisplay, "<RuleDisplay: rule 1 on {x} and {y}, 178 records>"),
         (FitPathDisplay, "<FitPathDisplay: {rules} rules, objective {objective:.4g}, coverage {coverage:.1%}>"),
     ],
 )

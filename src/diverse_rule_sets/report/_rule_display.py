@@ -194,8 +194,8 @@ class RuleDisplay(Display):
 
     def _content(self) -> str:
         names = [shorten(format_name(name), 40) for name in (self.x.name, self.y.name) if name is not None]
-        listed = _list_numbers(self.numbers) or "none"
-        return f"rules {listed} on {' and '.join(names)}, {with_noun(self.n_records, 'record')}"
+        listed = f"{'rule' if len(self.rules) == 1 else 'rules'} {_list_numbers(self.numbers) or 'none'}"
+        return f"{listed} on {' and '.join(names)}, {with_noun(self.n_records, 'record')}"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the records and the rectangles.
