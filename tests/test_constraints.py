@@ -743,7 +743,7 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got Rule"),
+        ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got <Rule: IF a > 4 THEN 1>"),
         ({"given_rules": "IF a > 4 THEN 1"}, TypeError, "given_rules must be a list of rules, got 'IF"),
         ({"given_rules": [A_RULE, 7]}, TypeError, r"given_rules\[1\] must be a Rule or a rule as text, got 7 \(int\)"),
         ({"given_rules": [A_RULE] * 3, "max_rules": 2}, ValueError, "given_rules holds 3 rules, more than max_rules=2"),

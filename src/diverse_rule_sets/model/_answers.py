@@ -45,6 +45,9 @@ class Covers:
     n_records: int
     kinds: dict[Hashable, str]
 
+    def __repr__(self) -> str:
+        return f"<Covers: {len(self)} rules, {self.n_records} records>"
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -151,6 +154,9 @@ class Answers:
     all_covers: Covers
     deciding: Integers
     labels: Integers
+
+    def __repr__(self) -> str:
+        return f"<Answers: {self.all_covers.n_records} records, rule set {self.rule_set!r}>"
 
     @property
     def covers(self) -> Covers:

@@ -109,6 +109,13 @@ class Rule:
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"
 
+    def __repr__(self) -> str:
+        return f"<Rule: {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return the rule as HTML for notebooks."""
+        return _notebook.rule_html(self)
+
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 

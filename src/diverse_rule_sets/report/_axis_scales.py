@@ -64,6 +64,9 @@ class AxisScale:
     values: tuple[tuple[float, ...], ...] = ()
     names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<AxisScale: {self.name!r}, {self.positions.size} positions from {self.low:.6g} to {self.high:.6g}>"
+
     @property
     def name(self) -> Hashable:
         """The name of the column; None for an axis without a column."""
