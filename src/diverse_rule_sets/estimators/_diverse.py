@@ -47,15 +47,18 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Maximum share of a rule's training records that earlier rules may cover. With 0 no training record is covered
         by two rules; 1 sets no limit.
     min_support : int, default=3
-        Minimum number of training records that a rule covers.
+        Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
+        those of an average class with more, is rare: a warning names it, no rule is learnt for it, and its records do
+        not count in the search. It stays in ``classes_`` and in all class counts.
     max_fallbacks : int, default=15
         Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
         that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the
         label of the rule it comes from. With 0 such records get the default label.
     class_weight : "balanced", dict of labels to weights, or None, default="balanced"
         Weight of a record of each class. Balanced weights give every class the same total weight, in the search, the
-        labels and the probabilities, so that rare classes get rules of their own. None counts every record once, for
-        plain accuracy and for probabilities that match the class frequencies of the table.
+        labels and the probabilities, so that small classes get rules of their own (see ``min_support`` for classes of
+        a few records, which weigh as much as average records). None counts every record once, for plain accuracy and
+        for probabilities that match the class frequencies of the table.
     min_evidence : float, default=1.0
         How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
         spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.

@@ -96,7 +96,7 @@ class DRSClassifier(SearchClassifier):
     """
 
     _internal: ClassVar[InternalSettings] = InternalSettings(
-        learn_as_in_paper, thresholds=False, length_odds=1.0, split=False
+        learn_as_in_paper, thresholds=False, length_odds=1.0, split=False, skip_rare=False
     )
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,

@@ -29,7 +29,8 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate, weights_of_classes
+from diverse_rule_sets.estimators._class_weights import class_weights
+from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
     ConstraintParameters,
@@ -69,6 +70,7 @@ class InternalSettings:
     condition_price : share of its quality that a rule loses for each condition
     second_pass : choose once more among all candidates seen, and keep the better of the two sets
     split : split rules in two if there is enough evidence, after all rules are chosen
+    skip_rare : learn no rules for classes with fewer records than ``min_support``, and do not count their records
     """
 
     learner: Learner
@@ -82,6 +84,7 @@ class InternalSettings:
     condition_price: float = 0.03
     second_pass: bool = True
     split: bool = True
+    skip_rare: bool = True
 
 
 class Extensions(NamedTuple):
@@ -215,10 +218,11 @@ class SearchClassifier(RuleSetEstimator):
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         plan = self._plan(len(labels), len(constraints.given))
-        weights = weights_of_classes(self._extensions().class_weight, labels, codes)
+        min_support = plan.settings.limits.min_support if self._settings().skip_rare else 1
+        weights, rare = classes = class_weights(self._extensions().class_weight, labels, codes, min_support)
         options = self._cut_options(len(table.names), constraints)
-        items = self._encode(table, codes, weights, options, constraints.given)
-        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
+        items = self._encode(table, codes, classes.for_search, options, constraints.given)
+        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price, rare)
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
         return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
 
