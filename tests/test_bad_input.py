@@ -240,10 +240,11 @@ def test_a_class_of_one_record():
     clf.predict(X)
 
 
-def test_identifiers_as_a_column_warn_and_are_bounded():
+def test_identifiers_as_a_column_warn_and_are_left_out():
     frame = pd.DataFrame({"id": [f"customer {k}" for k in range(100_000)], "x": np.tile(X[:, 0], 2500)})
-    with pytest.warns(UserWarning, match="column 'id' has 100,000 different values"):
+    with pytest.warns(UserWarning, match=r"column 'id' looks like an identifier \(100,000 different values in 100,000"):
         clf = fit(frame, np.tile(X[:, 0] > 0.5, 2500))
+    assert clf.rule_set_.columns == ("x",)
     assert clf.score(frame.head(100), np.tile(X[:, 0] > 0.5, 2500)[:100]) > 0.9
 
 

@@ -68,7 +68,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
         Cut points of numbers and dates: where the classes differ, at equal widths, or with about equally many records
         in each bin. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
-        other columns are cut by ``"supervised"``.
+        other columns are cut by ``"supervised"``. Text that looks like an identifier (nearly every record has another
+        value) is left out of learnt rules, with a warning, unless the column is named here, in ``required`` or by a
+        given rule: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
@@ -85,7 +87,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
         them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
-        it. Fallback rules are made from learnt rules alone.
+        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
     required : list of column names or None, default=None
@@ -97,7 +99,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         ``{"age": "increasing"}`` applies to the second, and its opposite to the first. ``is missing`` is always
         allowed.
     random_state : int, Generator, RandomState or None, default=None
-        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
+        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table. None uses numpy's global
+        random state, as in scikit-learn.
     n_jobs : int or None, default=None
         Number of threads for counting; None means 1 and -1 all. Useful from about 100,000 records.
     verbose : int, default=0

@@ -21,7 +21,9 @@ from diverse_rule_sets._input.checks import (
     Optional,
     Verbosity,
     check_choice,
+    did_you_mean,
     generator,
+    list_text,
 )
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
@@ -37,6 +39,7 @@ from diverse_rule_sets.learn._constraint_input import (
     check_constraints,
     item_constraints,
 )
+from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
@@ -177,7 +180,10 @@ class SearchClassifier(RuleSetEstimator):
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
         if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
             listed = " or ".join(repr(word) for word in DEFAULTS)
-            raise ValueError(f"default must be {listed} or one of the labels {labels}, got {self.default!r}")
+            raise ValueError(
+                f"default must be {listed} or one of the labels {list_text(labels)}, got {self.default!r}"
+                f"{did_you_mean(self.default, [*DEFAULTS, *labels])}"
+            )
 
     def _plan(self, n_classes: int, n_given: int) -> Plan:
         """Return the plan of the search, from the parameters and internal settings."""
@@ -212,6 +218,7 @@ class SearchClassifier(RuleSetEstimator):
             bool(self._extensions().negation),
             "supervised" if internal.thresholds else "uniform",
             constraints.forbidden,
+            constraints.named,
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
@@ -223,6 +230,7 @@ class SearchClassifier(RuleSetEstimator):
         options = self._cut_options(len(table.names), constraints)
         items = self._encode(table, codes, classes.for_search, options, constraints.given)
         measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price, rare)
+        warn_about_empty_rules(constraints.given, items.backend, table)
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
         return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
 
