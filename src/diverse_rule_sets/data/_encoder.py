@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
+from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
@@ -217,5 +218,6 @@ def _check_binning(binning: Binning, table: Table) -> None:
         for name in binning:
             if name not in table:
                 raise ValueError(
-                    f"binning names the column {name!r}, which X does not have; its columns: {table.names}"
+                    f"binning names the column {name!r}, which X does not have; its columns: {list_text(table.names)}"
+                    f"{did_you_mean(name, table.names)}"
                 )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
-from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.checks import check_number, did_you_mean, list_text
 from diverse_rule_sets._input.tables import plain
 from diverse_rule_sets._input.values import identity
 from diverse_rule_sets.data._backend import Backend, Body, Cover
@@ -195,7 +195,8 @@ def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers
         for label, weight in given.items():
             if label not in labels:
                 raise ValueError(
-                    f"class_weight names the label {label!r}, which y does not have; its labels: {list(labels)}"
+                    f"class_weight names the label {label!r}, which y does not have; its labels: {list_text(labels)}"
+                    f"{did_you_mean(label, labels)}"
                 )
             check_number(f"class_weight[{label!r}]", weight, numbers.Real, low=0, high=1e9, open_low=True)
         return np.array([float(given.get(label, 1.0)) for label in labels])
