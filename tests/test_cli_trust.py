@@ -1,6 +1,7 @@
 """What a user must be able to rely on: no record is lost, no cell is misread, no file fills the memory."""
 
 import datetime
+import difflib
 import gzip
 import io
 import math
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Rule, RuleSet
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli import _files, _text_files
 from diverse_rule_sets.cli._column_types import Cells
 from diverse_rule_sets.cli._errors import InputError
@@ -440,3 +442,158 @@ def test_a_model_file_without_end_is_refused(drs, files, monkeypatch, line):
     code, out, err = drs(*line.split())
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "is larger than 1 MB; expected a model file" in err
+
+
+# Wrong names
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("Income", ["age", "income"], "'income'"),
+        (" in come", ["age", "income"], "'income'"),
+        ("IN-COME", ["age", "in_come"], "'in_come'"),
+        ("incmoe", ["age", "income", "outcome"], "'income'"),
+        ("educaton", ["educated", "education"], "'education'"),
+        ("1", [0, 1], "1"),
+        (1, ["0", "1"], "'1'"),
+        ("X" * 1000, ["x" * 1000], repr("x" * 1000)),
+        ("height", ["age", "income"], None),
+        ("height", ["_", " "], None),
+        ("", ["age"], None),
+        ("age", [], None),
+        ("ab" * 1000, ["ba" * 1000], None),
+    ],
+)
+def test_a_similar_name_is_suggested(name, known, meant):
+    assert did_you_mean(name, known) == (f"; did you mean {meant}?" if meant else "")
+
+
+def test_a_name_is_suggested_also_among_very_many():
+    names = [f"gene_{k:06d}" for k in range(200_000)]
+    assert did_you_mean("gene_012_x345", names) == "; did you mean 'gene_012345'?"
+    assert did_you_mean("GENE_199999", names) == "; did you mean 'gene_199999'?"
+
+
+@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=8))
+def test_the_suggestion_is_the_best_of_difflib(name, known):
+    """The oracle compares the name with each of the others in full."""
+    folded = {}
+    for other in known:
+        folded.setdefault("".join(c for c in other.casefold() if not c.isspace() and c not in "_-"), other)
+    wanted = "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
+    shares = {text: difflib.SequenceMatcher(None, text, wanted).ratio() for text in folded}
+    best = max(shares.values(), default=0)
+    expected = {f"; did you mean {folded[text]!r}?" for text in folded if shares[text] == best}
+    assert did_you_mean(name, known) in (expected if best >= 0.6 else {""})
+
+
+COLUMNS = "its columns are 'age', 'sex', 'income'"
+NOT_THERE = "which the table does not have as a column"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("fit t.csv -t Income", 1, f"t.csv: there is no column 'Income'; {COLUMNS}"),
+        ("fit t.csv -t income --drop Sex", 1, f"t.csv: there is no column 'Sex'; {COLUMNS}"),
+        ("fit t.csv -t income --kind Age=text", 2, f"--kind names 'Age', but {COLUMNS}"),
+        ("fit t.csv -t income --forbidden Sex", 2, f"--forbidden names 'Sex', {NOT_THERE}"),
+        ("fit t.csv -t income --required agge", 2, f"--required names 'agge', {NOT_THERE}"),
+        ("fit t.csv -t income --monotone aeg=increasing", 2, f"--monotone names 'aeg', {NOT_THERE}"),
+        ("fit t.csv -t income --monotone Age:yes=increasing", 2, f"--monotone names 'Age', {NOT_THERE}"),
+        ("fit t.csv -t income --binning AGE=20,30", 2, f"--binning names 'AGE', {NOT_THERE}"),
+        ("predict m.json upper.csv", 1, "upper.csv: there is no column 'age'; its columns are 'Age', 'Sex'"),
+        ("predict m.json t.csv --keep Sex", 1, f"there is no column 'Sex'; {COLUMNS}"),
+        ("evaluate m.json t.csv -t incom", 1, f"there is no column 'incom'; {COLUMNS}"),
+        ("report m.json t.csv -t incom", 1, f"there is no column 'incom'; {COLUMNS}"),
+        ("explain m.json t.csv --label Good", 2, "--label must be one of 'bad', 'good', got 'Good'"),
+    ],
+)
+def test_a_wrong_name_is_corrected(drs, files, monkeypatch, line, code, said):
+    monkeypatch.chdir(files)
+    (files / "t.csv").write_text("age,sex,income\n" + "20,F,yes\n50,M,no\n" * 20)
+    (files / "upper.csv").write_text("Age,Sex\n20,F\n")
+    got, out, err = drs(*line.split())
+    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert err.startswith("drs: error: ")
+    assert said in err
+    assert re.search(r"; did you mean '\w+'\?$", err)
+
+
+def test_a_column_that_rules_cannot_use_is_not_an_unknown_one(drs, files):
+    fit = ("fit", files / "t.csv", "-t", "y")
+    assert drs(*fit, "--forbidden", "y") == (2, "", "drs: error: --forbidden names 'y', the target\n")
+    (files / "t.csv").write_text("age,id,y\n" + "20,1,good\n50,2,bad\n" * 20)
+    said = "drs: error: --required names 'id', which --drop leaves out\n"
+    assert drs(*fit, "--drop", "id", "--required", "id") == (2, "", said)
+
+
+# Numbers with a few exceptions
+
+
+def nearly_numbers(n=200, others=("n.a.", "-", "n.a.")):
+    cells = [*others, *(str(k * 7919 % 1009) for k in range(n - len(others)))]
+    return [(cell, f"z{k % 5}", "ab"[k % 2]) for k, cell in enumerate(cells)]
+
+
+def test_a_column_of_numbers_with_a_few_others_is_no_id(drs, tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m.json"
+    rows = nearly_numbers()
+    rows[10] = (rows[10][0], "NULL", rows[10][2])  # the given words replace the usual ones
+    table.write_text("x,c,y\n" + "".join(",".join(row) + "\n" for row in rows))
+    fit = ("fit", table, "-t", "y", "--test-size", 0)
+    code, _, err = drs(*fit)
+    assert code == 0
+    advice = "--missing NULL --missing n.a. --missing -"
+    assert err == (
+        "drs: warning: column 'x' is text, but nearly all its values are numbers; the others are 'n.a.', '-'; "
+        f"to read it as numbers, without them, give {advice}\n"
+    )
+    code, _, err = drs(*fit, *advice.split(), "-o", model)
+    assert (code, err) == (0, "")
+    read = load(str(table), {"missing": ("NULL", "n.a.", "-")})
+    assert read.read("x").null_count() == 3
+    assert read.read("c").null_count() == 1
+    assert "numbers" not in drs(*fit, "--kind", "x=text")[2]
+
+
+def test_the_advice_helps_for_typed_files_too(drs, tmp_path):
+    frame = pl.DataFrame(nearly_numbers(), ["x", "c", "y"], orient="row")
+    frame.write_parquet(tmp_path / "t.parquet")
+    fit = ("fit", tmp_path / "t.parquet", "-t", "y", "--test-size", 0)
+    advice = re.search("give (--kind x=number --missing n.a. --missing -)$", drs(*fit)[2], re.MULTILINE)[1]
+    assert drs(*fit, *advice.split())[::2] == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("column", "exceptions"),
+    [
+        (["1"] * 99 + ["a b"], ["a b"]),
+        (["1"] * 95 + ["b", "a", "c", "c", "d"], ["c", "a", "b", "d"]),
+        (["1"] * 94 + ["a"] * 6, []),
+        (["1"] * 100, []),
+        (["1"] * 98 + ["01", "a"], []),  # codes
+        (["NA"] * 98 + ["1", "a"], []),
+        ([], []),
+    ],
+)
+def test_exceptions_among_numbers(column, exceptions):
+    assert Cells().find_exceptions(pl.Series("c", column, pl.String)) == exceptions
+
+
+def test_many_exceptions_are_not_all_listed(drs, tmp_path):
+    rows = nearly_numbers(200, ("a", "b", "c", "d", "e f"))
+    (tmp_path / "t.csv").write_text("x,c,y\n" + "".join(",".join(row) + "\n" for row in rows))
+    _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
+    assert "the others are 'a', 'b', 'c' and 2 more; to read" in err
+    assert err.endswith("give --missing a --missing b --missing c, and so on\n")
+
+
+def test_one_warning_about_a_column_is_enough(drs, tmp_path):
+    """The library warns about many categories too, but names no option."""
+    rows = "".join(f"n{k},{k % 9},{'ab'[k % 2]}\n" for k in range(400))
+    (tmp_path / "t.csv").write_text(f"id,x,y\n{rows}")
+    _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
+    said = "column 'id' has a different text for each record, as an id would; leave it out with --drop 'id'"
+    assert err == f"drs: warning: {said}\n"

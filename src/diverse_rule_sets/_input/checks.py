@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import math
 import numbers
 import sys
@@ -161,3 +163,51 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
+
+
+_SIMILAR = 0.6  # the least similarity of a name that is suggested, as in difflib
+_MAX_COMPARED, _MAX_LENGTH = 20_000, 100  # names that are compared, and their characters
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return the end of an error about an unknown name, with the known name that is most like it; empty if none is.
+
+    Names that differ only by case, blanks, underscores and hyphens are the most similar ones. The time is linear in
+    the number of names, also for many long names that are alike.
+
+    Examples
+    --------
+    >>> did_you_mean("Incme", ["age", "income"]), did_you_mean("height", ["age", "income"])
+    ("; did you mean 'income'?", '')
+    """
+    folded: dict[str, object] = {}
+    for other in known:
+        folded.setdefault(_fold(other), other)
+    wanted = _fold(name)
+    found = wanted if wanted in folded else None
+    if found is None and len(wanted) <= _MAX_LENGTH:
+        short = itertools.islice((text for text in folded if len(text) <= _MAX_LENGTH), _MAX_COMPARED)
+        found = _most_similar(wanted, short)
+    return "" if found is None else f"; did you mean {folded[found]!r}?"
+
+
+def _fold(name: object) -> str:
+    return "".join(character for character in str(name).casefold() if not character.isspace() and character not in "_-")
+
+
+def _most_similar(wanted: str, texts: Iterable[str]) -> str | None:
+    """Return the text that is most similar; None if none is similar. Only a few are compared in full."""
+    matcher = difflib.SequenceMatcher(None, "", wanted)
+    bounds = []
+    for text in texts:
+        matcher.set_seq1(text)
+        if matcher.real_quick_ratio() >= _SIMILAR and (bound := matcher.quick_ratio()) >= _SIMILAR:
+            bounds.append((bound, text))
+    best, found = 0.0, None
+    for bound, text in sorted(bounds, key=lambda pair: -pair[0])[:100]:
+        if bound <= best:
+            break
+        matcher.set_seq1(text)
+        if matcher.ratio() >= _SIMILAR and matcher.ratio() > best:
+            best, found = matcher.ratio(), text
+    return found

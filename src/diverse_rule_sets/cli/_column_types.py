@@ -83,6 +83,15 @@ class Cells:
         examples = numbers.filter(numbers.str.contains(",", literal=True) & ~numbers.str.contains(_GROUPED))
         return examples[0] if len(examples) and len(numbers) >= _NEARLY_ALL * len(cells) else None
 
+    def find_exceptions(self, column: pl.Series) -> list[str]:
+        """Return the cells that are not numbers, the most frequent first, if nearly all cells are numbers."""
+        cells = self.strip(column).drop_nulls()
+        is_number = cells.str.contains(_REAL[self.decimal])
+        if is_number.all() or is_number.sum() < _NEARLY_ALL * len(cells) or cells.str.contains(_CODE).any():
+            return []
+        counts = cells.filter(~is_number).alias("cell").value_counts().sort(["count", "cell"], descending=[True, False])
+        return counts["cell"].to_list()
+
     def parse_date(self, cell: str) -> datetime.datetime | None:
         """Return the date of a cell, with or without a time and a time zone; None if it is not a date."""
         try:

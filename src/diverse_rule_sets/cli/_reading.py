@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special
 from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
 from diverse_rule_sets.cli._errors import InputError, UsageError
@@ -56,7 +57,8 @@ class LoadedTable:
     def column(self, name: str) -> pl.Series:
         """Return a column as it is in the file; raise an error that lists the columns if there is no such column."""
         if name not in self.frame.columns:
-            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}")
+            hint = did_you_mean(name, self.names)
+            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}{hint}")
         return self.frame[name]
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
@@ -68,12 +70,14 @@ class LoadedTable:
             return column
         return self.cells.read(column, kind or given or self.cells.guess_kind(column), values)
 
-    def find_decimal_comma(self, name: str) -> str | None:
-        """Return a number with a decimal comma of a column that is read as text; None if there is none.
-
-        None too if the user has given the type of the column.
-        """
-        return self.cells.find_decimal_comma(self.column(name)) if self.is_text and name not in self.kinds else None
+    def words_for_missing(self) -> list[str]:
+        """Return the texts of missing values that occur in the table."""
+        found: set[str] = set()
+        for column in self.frame:
+            if column.dtype == pl.String:
+                cells = column.str.strip_chars()
+                found.update(cells.filter(cells.is_in(list(self.cells.missing))).unique())
+        return [word for word in self.cells.missing if word in found]
 
     def labels(self, name: str) -> pl.Series:
         """Return a column of labels: numbers, booleans, or text without outer blanks; null if missing."""
@@ -116,7 +120,8 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
             frame = frame.select(names[j] for j in select_positions(names, only))
     unknown = set(reading.get("kind", {})) - set(names)
     if unknown:
-        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}")
+        hint = did_you_mean(min(unknown), names)
+        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}{hint}")
     return LoadedTable(frame, names, name, is_text, cells, reading.get("kind", {}))
 
 
