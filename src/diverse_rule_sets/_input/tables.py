@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, KINDS, Column
 from diverse_rule_sets._input.series import decode
 from diverse_rule_sets._input.values import (
@@ -74,6 +75,7 @@ class Table:
         if name not in self._position:
             known = ", ".join(repr(n) for n in self.names[:20]) + (", ..." if len(self.names) > 20 else "")
             hint = "" if self.named else " (X is an array, whose columns have no names of their own)"
+            hint += did_you_mean(name, self.names)
             raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}{hint}")
         if self._decoded is not None and (name, expected) in self._decoded:
             return self._decoded[name, expected]
