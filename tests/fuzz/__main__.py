@@ -7,7 +7,7 @@ from collections import Counter
 
 from .runner import run, run_case, shrink_failures
 
-COUNTS = {"tables": 2000}
+COUNTS = {"tables": 2000, "files": 2000, "text": 2000, "csv": 200}
 
 
 def main(arguments=None):
@@ -75,18 +75,24 @@ def summary(totals, results, options, seconds):
     lines.append("checks: " + ", ".join(f"{check} {n:,}" for (_, check), n in sorted(totals.checks.items())))
     lines.append("not compared: " + ", ".join(f"{why} {n:,}" for (_, why), n in sorted(totals.exempt.items())))
     groups = {}
-    for (family, key), number, (small, text, kinds) in results:
-        groups.setdefault((family, key, tuple(kinds)), (number, small, text))
-    for (family, key, kinds), (number, small, text) in groups.items():
-        found = totals.failures[family, key]
-        lines += ["", f"== {len(found):,} cases, such as {', '.join(str(n) for n, _, _ in found[:5])}; {', '.join(kinds)}"]
-        lines += [f"# {text}", small.rstrip()]
+    for group, number, (small, text, kinds) in results:
+        groups.setdefault(group, []).append((len(small), small, text, number, ", ".join(kinds)))
+    for (family, key), found in groups.items():
+        failed = totals.failures[family, key]
+        _, small, text, number, kinds = min(found)
+        others = list(dict.fromkeys(one[-1] for one in found if one[-1] != kinds))
+        lines += ["", f"== {len(failed):,} cases, such as {', '.join(str(n) for n, _, _ in failed[:5])}: {kinds}"]
+        lines += [f"# {text or failed[0][1]}", small.rstrip()]
+        lines += [f"# also with: {'; '.join(others)}"] if others else []
         lines.append(f"# again: python -m tests.fuzz --only {family} --seed {options.seed} --case {number}")
     unshrunk = [group for group in totals.failures if group not in {one[0] for one in results}]
     for family, key in unshrunk:
         found = totals.failures[family, key]
         lines += ["", f"== {len(found):,} cases, such as {', '.join(str(n) for n, _, _ in found[:5])}: {found[0][1]}"]
-    lines += ["", f"seed {options.seed}, {totals.n_cases:,} cases, {totals.n_failures:,} failures of {len(groups)} kinds"]
+    lines += [
+        "",
+        f"seed {options.seed}, {totals.n_cases:,} cases, {totals.n_failures:,} failures of {len(groups)} kinds",
+    ]
     lines.append(f"{seconds:.0f} seconds in all")
     return "\n".join(lines)
 

@@ -54,10 +54,9 @@ class Fitted:
         return self._answers
 
 
-def estimator(case, **changes):
+def estimator(case):
     """Return the estimator of a case, not fitted."""
-    parameters = {name: evaluate(code, **NAMES) for name, code in case.parameters.items()}
-    return NAMES[case.estimator](**{**parameters, **changes})
+    return NAMES[case.estimator](**{name: evaluate(code, **NAMES) for name, code in case.parameters.items()})
 
 
 def check_table(case):
@@ -125,7 +124,9 @@ def check_records(run):
         run.compare(found, f"record {i} alone", code, (labels[i : i + 1], shares[i : i + 1]))
 
 
-SLICE = {"pandas": "X.iloc[i:i + 1]", "arrow": "X.slice(i, 1)"} | dict.fromkeys(("polars", "numpy", "lists"), "X[i:i + 1]")
+SLICE = {"pandas": "X.iloc[i:i + 1]", "arrow": "X.slice(i, 1)"} | dict.fromkeys(
+    ("polars", "numpy", "lists"), "X[i:i + 1]"
+)
 
 
 def check_new_records(run, new):
@@ -144,7 +145,9 @@ def check_new_records(run, new):
         if own_error is None and error is None:
             run.compare(alone, f"new record {i} alone", code, (batch[0][i : i + 1], batch[1][i : i + 1]))
     if error is not None and not refused:
-        raise Violation(f"the batch of new records is refused, but no record alone: {error}", "print(clf.predict(X_new))")
+        raise Violation(
+            f"the batch of new records is refused, but no record alone: {error}", "print(clf.predict(X_new))"
+        )
 
 
 def check_order(run):
@@ -197,7 +200,9 @@ def check_limits(run):
         covers = rule.covers(run.X)
         _check_counts(rule, covers, y, f"rule {j + 1}")
         if j >= n_given:
-            _check_limit(clf.max_conditions is None or len(rule.conditions) <= clf.max_conditions, "max_conditions", rule)
+            _check_limit(
+                clf.max_conditions is None or len(rule.conditions) <= clf.max_conditions, "max_conditions", rule
+            )
             _check_limit(covers.sum() >= support, "min_support", rule)
             _check_limit((covers & covered).sum() <= overlap * covers.sum() + 1e-9, "max_overlap", rule)
         covered |= covers
@@ -220,7 +225,9 @@ def _check_counts(rule, covers, y, what):
         if flag:
             counts[label] = counts.get(label, 0) + 1
     if counts != dict(rule.class_counts):
-        raise Violation(f"{what} counts {dict(rule.class_counts)}, it covers {counts}", f"print({what!r}, clf.rule_set_)")
+        raise Violation(
+            f"{what} counts {dict(rule.class_counts)}, it covers {counts}", f"print({what!r}, clf.rule_set_)"
+        )
 
 
 def plain_labels(y):
@@ -298,9 +305,11 @@ _PLAIN_TYPES = (str, bool, int, float, datetime.datetime, bytes, tuple)
 def check_same_seed(run):
     """The same seed gives the same rules, also with two threads."""
     threads = 2 if run.draw.chance(0.2) else None
-    again = estimator(run.case, n_jobs=threads).fit(run.X, run.y).rule_set_
+    again = type(run.clf)(**{**run.clf.get_params(), "n_jobs": threads}).fit(run.X, run.y).rule_set_
     if again != run.rule_set or str(again) != str(run.rule_set):
-        raise Violation(f"a second fit with n_jobs={threads} gives other rules", f"# fit once more with n_jobs={threads}")
+        raise Violation(
+            f"a second fit with n_jobs={threads} gives other rules", f"# fit once more with n_jobs={threads}"
+        )
 
 
 def check_evaluated(run):

@@ -171,7 +171,11 @@ def _label(value, classes):
 
 def _stored(value, kind):
     """Return a Python value as a database holds it: None, float, str, bool or datetime."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (not isinstance(value, str) and value != value):
+    if (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (not isinstance(value, str) and value != value)
+    ):
         return None
     if kind == NUMBER:
         return float(value)

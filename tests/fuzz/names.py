@@ -14,7 +14,15 @@ OTHER_TYPES = (
     *((), ("a",), ("a", "b"), ("a", 1), (1, 2), (("a",), 2), frozenset({"a"}), Decimal("1.5"), Decimal("NaN")),
     *(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC"), datetime.datetime(2020, 1, 1, 12)),
     *(datetime.date(2020, 1, 31), datetime.datetime(2020, 1, 1, tzinfo=UTC), datetime.timedelta(days=1)),
-    *(pd.Timedelta("1D"), np.int64(7), np.str_("np"), np.float32(0.5), np.datetime64("2020-01-01"), 1j, pd.Period("2020")),
+    *(
+        pd.Timedelta("1D"),
+        np.int64(7),
+        np.str_("np"),
+        np.float32(0.5),
+        np.datetime64("2020-01-01"),
+        1j,
+        pd.Period("2020"),
+    ),
 )
 
 

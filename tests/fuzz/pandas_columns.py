@@ -105,7 +105,11 @@ _OBJECTS = [
     ("Timestamp in ns", converted(moments(), lambda d: pd.Timestamp(d).as_unit("ns") + pd.Timedelta(7, "ns")), FITS),
     ("Timestamp with zone", converted(moments(zone=BERLIN), pd.Timestamp), FITS),
     ("np.datetime64", converted(moments(), np.datetime64), FITS),
-    ("np.datetime64[D] and NaT", listed(np.datetime64("2020-01-01"), np.datetime64("NaT"), np.datetime64("2021")), FITS),
+    (
+        "np.datetime64[D] and NaT",
+        listed(np.datetime64("2020-01-01"), np.datetime64("NaT"), np.datetime64("2021")),
+        FITS,
+    ),
     ("date and text", both(days, texts()), FITS),
     ("datetime and text", both(moments(), texts()), FITS),
     ("zoned datetime and text", both(moments(zone=BERLIN), texts()), EITHER),
@@ -166,7 +170,9 @@ _DATES = [
         for zone in ("'UTC'", "'Europe/Berlin'", "'+05:30'", "ZoneInfo('Asia/Tokyo')", "datetime.timezone.utc")
     ),
     Kind("pandas timedelta64", "pd.Series(np.array(v, 'm8[s]'))", whole(-9, 9), (None,), REFUSED),
-    Kind("pandas Period", "pd.Series(pd.PeriodIndex(v, freq='D'))", listed("2020-01-01", "2021-01-01"), (None,), REFUSED),
+    Kind(
+        "pandas Period", "pd.Series(pd.PeriodIndex(v, freq='D'))", listed("2020-01-01", "2021-01-01"), (None,), REFUSED
+    ),
     Kind("pandas Interval", "pd.Series(pd.arrays.IntervalArray.from_tuples(v))", listed((0, 1), (1, 2)), (), REFUSED),
 ]
 
@@ -180,7 +186,12 @@ _CATEGORIES = [
     ("bool", booleans, FITS, ""),
     ("date", days, FITS, "datetime.date(1999, 1, 1)"),
     ("Timestamp", converted(moments(1800, 2200), pd.Timestamp), FITS, "pd.Timestamp('1999-01-01')"),
-    ("zoned Timestamp", converted(moments(1800, 2200, UTC), pd.Timestamp), FITS, "pd.Timestamp('1999-01-01', tz='UTC')"),
+    (
+        "zoned Timestamp",
+        converted(moments(1800, 2200, UTC), pd.Timestamp),
+        FITS,
+        "pd.Timestamp('1999-01-01', tz='UTC')",
+    ),
     ("int and text", both(whole(-3, 3), listed("a", "b", "")), FITS, "'unused'"),
     ("bool and int", listed(True, 2, 3), FITS, ""),
     ("bool and text", listed(True, "a", "True"), FITS, ""),

@@ -130,7 +130,7 @@ class Worker:
         self.state = self._context.Array("d", [0.0, 0.0], lock=False)
         self._connection, other = self._context.Pipe()
         linux = sys.platform == "linux"
-        self._process = self._context.Process(target=_work, args=(other, self.state, linux), daemon=True)
+        self._process = self._context.Process(target=_work, args=(other, self.state, linux))
         self._process.start()
         other.close()
         self._ready = False

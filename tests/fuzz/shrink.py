@@ -19,7 +19,7 @@ class Shrinker:
     """
 
     def __init__(self, fails, seconds):
-        self._fails, self._end = fails, time.monotonic() + seconds
+        self.fails, self._end = fails, time.monotonic() + seconds
         self.attempts = 0
 
     def _better(self, case, other):
@@ -27,7 +27,7 @@ class Shrinker:
         if other is None or time.monotonic() > self._end:
             return case
         self.attempts += 1
-        return other if self._fails(other) else case
+        return other if self.fails(other) else case
 
     def table(self, case):
         """Return a small case that fails in the same way."""
@@ -108,12 +108,61 @@ class Shrinker:
         for value in different[:12]:
             for other in different[:12]:
                 values = getattr(case.columns[j], part)
-                if other is value or not any(v is value for v in values) or (is_missing(other) and not is_missing(value)):
+                if (
+                    other is value
+                    or not any(v is value for v in values)
+                    or (is_missing(other) and not is_missing(value))
+                ):
                     continue
                 if _rank(other) < _rank(value):
                     joined = tuple(other if v is value else v for v in values)
                     case = self._better(case, _with_column(case, j, replace(case.columns[j], **{part: joined})))
         return case
+
+    def text(self, text):
+        """Return a short text (or bytes) that fails in the same way: pieces are dropped, by halves and so on."""
+        size = len(text) // 2
+        while size:
+            begin = 0
+            while begin < len(text):
+                shorter = self._better(text, text[:begin] + text[begin + size :])
+                begin, text = (begin, shorter) if shorter is not text else (begin + size, text)
+            size //= 2
+        return text
+
+    def tree(self, content):
+        """Return a small JSON tree that fails in the same way: elements of lists and objects are dropped."""
+        before = None
+        while content is not before and time.monotonic() < self._end:
+            before = content
+            for path in sorted(_paths(content), key=len):
+                content = self._better(content, _without(content, path))
+        return content
+
+
+def _paths(content, path=()):
+    """Yield the place of each element of a JSON tree."""
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from _paths(value, (*path, key))
+
+
+def _without(content, path):
+    """Return a JSON tree without one element; None if it has no such element."""
+    key, *rest = path
+    if not isinstance(content, dict | list) or (
+        key not in content if isinstance(content, dict) else key >= len(content)
+    ):
+        return None
+    if rest:
+        inner = _without(content[key], rest)
+        if inner is None:
+            return None
+        return {**content, key: inner} if isinstance(content, dict) else [*content[:key], inner, *content[key + 1 :]]
+    if isinstance(content, dict):
+        return {name: value for name, value in content.items() if name != key}
+    return [*content[:key], *content[key + 1 :]]
 
 
 def _different(values):
