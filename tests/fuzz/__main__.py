@@ -67,7 +67,7 @@ def summary(totals, results, options, seconds):
     """Return the counts, and each kind of failure with a small program."""
     lines = ["", "outcomes:"]
     by_word = Counter()
-    for (family, word, outcome), n in totals.outcomes.items():
+    for (family, word, _), n in totals.outcomes.items():
         by_word[family, word] += n
     for family, word in sorted(by_word):
         parts = [f"{n:,} {o}" for (f, w, o), n in sorted(totals.outcomes.items()) if (f, w) == (family, word)]

@@ -4,7 +4,7 @@ import datetime
 from decimal import Decimal
 
 from .kinds import EITHER, FITS, REFUSED, Kind
-from .values import UTC, both, booleans, converted, days, decimals, listed, moments, raw_bytes, reals, texts, whole
+from .values import UTC, booleans, both, converted, days, decimals, listed, moments, raw_bytes, reals, texts, whole
 
 _TIMES = listed(datetime.time(0), datetime.time(12, 30), datetime.time(23, 59, 59))
 _SPANS = listed(datetime.timedelta(0), datetime.timedelta(days=1), datetime.timedelta(seconds=-5))

@@ -10,7 +10,7 @@ from diverse_rule_sets import baselines
 from . import exports
 from .kinds import FITS, REFUSED, evaluate
 from .names import has_repetition, is_plain
-from .outcome import Failure, Violation, check_refusal, is_one_line, refusal, watched_warnings
+from .outcome import CaseError, CheckError, check_refusal, is_one_line, refusal, watched_warnings
 from .tables import build, build_labels, slice_records, take_columns, take_records
 from .values import Draw
 
@@ -21,8 +21,8 @@ NAMES |= {name: getattr(baselines, name) for name in ("CBAClassifier", "CN2Class
 class Fitted:
     """A fitted case, with the answers for its training records."""
 
-    def __init__(self, case, X, y, clf):
-        self.case, self.X, self.y, self.clf = case, X, y, clf
+    def __init__(self, case, X, y, new, clf):
+        self.case, self.X, self.y, self.new, self.clf = case, X, y, new, clf
         self.rule_set = clf.rule_set_
         self.draw = Draw(case.seed)
         self.exempt = []
@@ -34,18 +34,18 @@ class Fitted:
         return model.predict(X).tolist(), model.predict_proba(X)
 
     def compare(self, found, what, code, expected=None, tolerance=1e-12):
-        """Raise a Violation unless labels are the same, and probabilities up to a tolerance."""
+        """Raise a CheckError unless labels are the same, and probabilities up to a tolerance."""
         labels, shares = found
         wanted, chances = self.answers if expected is None else expected
         if len(labels) != len(wanted):
-            raise Violation(f"{what}: {len(labels)} answers for {len(wanted)} records", code)
+            raise CheckError(f"{what}: {len(labels)} answers for {len(wanted)} records", code)
         for i, (a, b) in enumerate(zip(labels, wanted, strict=True)):
             if type(a) is not type(b) or a != b:
-                raise Violation(f"{what}: record {i} gets the label {a!r}, in one batch {b!r}", code)
+                raise CheckError(f"{what}: record {i} gets the label {a!r}, in one batch {b!r}", code)
         differ = np.flatnonzero(~(np.abs(np.asarray(shares) - chances) <= tolerance).all(axis=1))
         if differ.size:
             i = int(differ[0])
-            raise Violation(f"{what}: record {i} gets {shares[i]}, in one batch {chances[i]}", code)
+            raise CheckError(f"{what}: record {i} gets {shares[i]}, in one batch {chances[i]}", code)
 
     @property
     def answers(self):
@@ -60,45 +60,40 @@ def estimator(case):
 
 
 def check_table(case):
-    """Run a case. Return its outcome, the checks done and the exemptions; raises Failure."""
+    """Run a case. Return its outcome, the checks done and the exemptions; raises CaseError."""
     try:
         X, y = build(case), build_labels(case)
         new = build(case, "new") if case.columns[0].new else None
     except Exception:  # the library of the table itself refuses it
         return "not built", (), ()
     with watched_warnings() as check_warnings:
-        clf = estimator(case)
+        clf, refused = estimator(case), None
         try:
             clf.fit(X, y)
         except Exception as error:
-            _done("fit", lambda: check_refusal(case, error), check_warnings, cause=error)
+            refused = error
+        if refused is not None:
+            _do("fit", check_warnings, check_refusal, case, refused)
             return "refused", ("fit",), ()
-        _done("fit", lambda: _check_accepted(case), check_warnings)
-        run = Fitted(case, X, y, clf)
+        _do("fit", check_warnings, _check_accepted, case)
+        run = Fitted(case, X, y, new, clf)
         for name in ("answers", *case.checks):
-            check = ALL_CHECKS[name]
-            if name == "new records":
-                if new is not None:
-                    _done(name, lambda: check(run, new), check_warnings)
-            else:
-                _done(name, lambda check=check: check(run), check_warnings)
+            _do(name, check_warnings, ALL_CHECKS[name], run)
         return "fitted", ("answers", *case.checks), tuple(run.exempt)
 
 
-def _done(name, function, check_warnings, cause=None):
-    """Call a check; any error in it, and any unknown warning, is a Failure."""
+def _do(name, check_warnings, check, *arguments):
+    """Call a check; any error in it, and any unknown warning, is a CaseError."""
     try:
-        function()
+        check(*arguments)
         check_warnings()
     except Exception as error:
-        if cause is not None:
-            error.__traceback__ = cause.__traceback__
-        raise Failure(name, error) from cause
+        raise CaseError(name, error) from None
 
 
 def _check_accepted(case):
     if case.fate == REFUSED:
-        raise Violation(f"fitted, although it must be refused: {[(c.name, c.kind.name) for c in case.columns]}")
+        raise CheckError(f"fitted, although it must be refused: {[(c.name, c.kind.name) for c in case.columns]}")
 
 
 def check_answers(run):
@@ -106,13 +101,13 @@ def check_answers(run):
     labels, shares = run.answers
     n = run.case.n_records
     if len(labels) != n or shares.shape != (n, len(run.clf.classes_)):
-        raise Violation(f"{len(labels)} labels and probabilities of shape {shares.shape} for {n} records")
+        raise CheckError(f"{len(labels)} labels and probabilities of shape {shares.shape} for {n} records")
     known = run.clf.classes_.tolist()
     strangers = [label for label in labels if label not in known]
     if strangers:
-        raise Violation(f"the label {strangers[0]!r} is not among the classes {known}")
+        raise CheckError(f"the label {strangers[0]!r} is not among the classes {known}")
     if not np.isfinite(shares).all() or (np.abs(shares.sum(axis=1) - 1) > 1e-9).any() or (shares < 0).any():
-        raise Violation(f"probabilities {shares.tolist()[:3]} are not finite, not positive or do not sum to 1")
+        raise CheckError(f"probabilities {shares.tolist()[:3]} are not finite, not positive or do not sum to 1")
 
 
 def check_records(run):
@@ -129,9 +124,11 @@ SLICE = {"pandas": "X.iloc[i:i + 1]", "arrow": "X.slice(i, 1)"} | dict.fromkeys(
 )
 
 
-def check_new_records(run, new):
+def check_new_records(run):
     """A table of new records is refused if and only if one of its records is; otherwise answers are the same."""
-    n = len(run.case.columns[0].new)
+    n, new = len(run.case.columns[0].new), run.new
+    if new is None:
+        return
     batch, error = refusal(lambda: run.answer(new))
     if error is not None:
         run.exempt.append("new records refused")
@@ -141,11 +138,11 @@ def check_new_records(run, new):
         refused |= own_error is not None
         code = f"i = {i}\nprint(clf.predict({SLICE[run.case.library].replace('X', 'X_new')}), clf.predict(X_new))"
         if own_error is not None and error is None:
-            raise Violation(f"new record {i} alone is refused, but not in a batch: {own_error}", code)
+            raise CheckError(f"new record {i} alone is refused, but not in a batch: {own_error}", code)
         if own_error is None and error is None:
             run.compare(alone, f"new record {i} alone", code, (batch[0][i : i + 1], batch[1][i : i + 1]))
     if error is not None and not refused:
-        raise Violation(
+        raise CheckError(
             f"the batch of new records is refused, but no record alone: {error}", "print(clf.predict(X_new))"
         )
 
@@ -174,14 +171,14 @@ def check_explain(run):
     column = frame["label"]
     found = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
     if len(found) != len(labels) or any(a != b for a, b in zip(found, labels, strict=True)):
-        raise Violation(f"explain gives {found[:5]}, predict {labels[:5]}", "print(clf.explain(X))")
+        raise CheckError(f"explain gives {found[:5]}, predict {labels[:5]}", "print(clf.explain(X))")
     texts = run.clf.why(slice_records(run.X, 0, 1))
     if not isinstance(texts, list) or len(texts) != 1 or not isinstance(texts[0], str) or not texts[0]:
-        raise Violation(f"why gives {texts!r:.100}, expected a list of one text", "print(clf.why(X)[0])")
+        raise CheckError(f"why gives {texts!r:.100}, expected a list of one text", "print(clf.why(X)[0])")
     str(run.rule_set), run.rule_set._repr_html_()
     n_rows = len(run.rule_set.to_frame())
     if n_rows != len(run.rule_set.all_rules) + 1:
-        raise Violation(f"to_frame has {n_rows} rows", "print(clf.rule_set_.to_frame())")
+        raise CheckError(f"to_frame has {n_rows} rows", "print(clf.rule_set_.to_frame())")
 
 
 def check_limits(run):
@@ -190,9 +187,9 @@ def check_limits(run):
     y = plain_labels(run.y)
     n_given = len(getattr(clf, "given_rules", None) or ())
     if clf.max_rules is not None and len(rule_set) > clf.max_rules:
-        raise Violation(f"{len(rule_set)} rules, max_rules={clf.max_rules}", "print(clf.rule_set_)")
+        raise CheckError(f"{len(rule_set)} rules, max_rules={clf.max_rules}", "print(clf.rule_set_)")
     if len(rule_set.fallbacks) > getattr(clf, "max_fallbacks", 0):
-        raise Violation(f"{len(rule_set.fallbacks)} fallback rules", "print(clf.rule_set_)")
+        raise CheckError(f"{len(rule_set.fallbacks)} fallback rules", "print(clf.rule_set_)")
     covered = np.zeros(len(y), bool)
     support = clf.min_support if run.case.estimator in ("DiverseRuleSetClassifier", "DRSClassifier") else 1
     overlap = getattr(clf, "max_overlap", 1)
@@ -211,12 +208,12 @@ def check_limits(run):
         _check_counts(rule, covers, y, f"fallback rule {j + 1}")
         covered |= covers
     if not covered.all() and run.answers[0][int(np.argmin(covered))] != rule_set.default:
-        raise Violation(f"record {int(np.argmin(covered))} is not covered, but does not get the default label")
+        raise CheckError(f"record {int(np.argmin(covered))} is not covered, but does not get the default label")
 
 
 def _check_limit(holds, name, rule):
     if not holds:
-        raise Violation(f"{name} is exceeded by the rule {rule}", "print(clf.rule_set_)")
+        raise CheckError(f"{name} is exceeded by the rule {rule}", "print(clf.rule_set_)")
 
 
 def _check_counts(rule, covers, y, what):
@@ -225,7 +222,7 @@ def _check_counts(rule, covers, y, what):
         if flag:
             counts[label] = counts.get(label, 0) + 1
     if counts != dict(rule.class_counts):
-        raise Violation(
+        raise CheckError(
             f"{what} counts {dict(rule.class_counts)}, it covers {counts}", f"print({what!r}, clf.rule_set_)"
         )
 
@@ -247,15 +244,15 @@ def check_constraints(run):
     given = list(getattr(clf, "given_rules", None) or ())
     for rule, known in zip(rule_set, given, strict=False):
         if rule.conditions != known.conditions:
-            raise Violation(f"the given rule {known} became {rule}", "print(clf.rule_set_)")
+            raise CheckError(f"the given rule {known} became {rule}", "print(clf.rule_set_)")
     for rule in (*rule_set.rules[len(given) :], *rule_set.fallbacks):
         used = [condition.column for condition in rule.conditions]
         if len(set(used)) < len(used):
-            raise Violation(f"two conditions on a column in {rule}", "print(clf.rule_set_)")
+            raise CheckError(f"two conditions on a column in {rule}", "print(clf.rule_set_)")
         if any(name in used for name in getattr(clf, "forbidden", None) or ()):
-            raise Violation(f"a forbidden column in {rule}", "print(clf.rule_set_)")
+            raise CheckError(f"a forbidden column in {rule}", "print(clf.rule_set_)")
         if any(name not in used for name in getattr(clf, "required", None) or ()):
-            raise Violation(f"no required column in {rule}", "print(clf.rule_set_)")
+            raise CheckError(f"no required column in {rule}", "print(clf.rule_set_)")
         for name, directions in (getattr(clf, "monotone", None) or {}).items():
             if not isinstance(directions, dict):
                 second = rule.label == rule_set.classes[-1]
@@ -270,23 +267,24 @@ def _check_direction(rule, name, direction):
     banned = {"increasing": "<", "decreasing": ">", None: "no operator"}[direction]
     for condition in rule.conditions:
         if condition.column == name and any(test.startswith(banned) for test, _ in condition.comparisons):
-            raise Violation(f"{name!r} is {direction} but {rule}", "print(clf.rule_set_)")
+            raise CheckError(f"{name!r} is {direction} but {rule}", "print(clf.rule_set_)")
 
 
 def check_text(run):
     """A rule is read back from its text; rules on columns of unusual types may be refused instead."""
     for rule in run.rule_set.all_rules:
-        code = f"rule = clf.rule_set_.all_rules[{run.rule_set.all_rules.index(rule)}]\nassert drs.Rule.parse(str(rule)) == rule"
+        code = f"rule = clf.rule_set_.all_rules[{run.rule_set.all_rules.index(rule)}]\n"
+        code += "assert drs.Rule.parse(str(rule)) == rule"
         again, error = refusal(lambda rule=rule: drs.Rule.parse(str(rule)))
         if error is not None:
             values = [value for condition in rule.conditions for value in condition.values_named]
             plain = all(isinstance(value, str | bool | int | float | datetime.date) for value in values)
             if plain and all(is_plain(condition.column) for condition in rule.conditions):
-                raise Violation(f"{str(rule)!r} is not read back: {error}", code)
+                raise CheckError(f"{str(rule)!r} is not read back: {error}", code)
         elif again != rule:
-            raise Violation(f"{str(rule)!r} is read back as {str(again)!r}", code)
+            raise CheckError(f"{str(rule)!r} is read back as {str(again)!r}", code)
         elif not (again.covers(run.X) == rule.covers(run.X)).all():
-            raise Violation(f"{str(rule)!r} read back covers other records", code)
+            raise CheckError(f"{str(rule)!r} read back covers other records", code)
 
 
 def check_values(run):
@@ -296,7 +294,9 @@ def check_values(run):
             for value in (*condition.values_named, *(bound for _, bound in condition.comparisons)):
                 zoned = isinstance(value, datetime.datetime) and value.tzinfo not in (None, datetime.UTC)
                 if type(value) not in _PLAIN_TYPES or zoned:
-                    raise Violation(f"a {type(value).__name__} in a condition: {rule}", "print(repr(clf.rule_set_[0]))")
+                    raise CheckError(
+                        f"a {type(value).__name__} in a condition: {rule}", "print(repr(clf.rule_set_[0]))"
+                    )
 
 
 _PLAIN_TYPES = (str, bool, int, float, datetime.datetime, bytes, tuple)
@@ -307,7 +307,7 @@ def check_same_seed(run):
     threads = 2 if run.draw.chance(0.2) else None
     again = type(run.clf)(**{**run.clf.get_params(), "n_jobs": threads}).fit(run.X, run.y).rule_set_
     if again != run.rule_set or str(again) != str(run.rule_set):
-        raise Violation(
+        raise CheckError(
             f"a second fit with n_jobs={threads} gives other rules", f"# fit once more with n_jobs={threads}"
         )
 
@@ -317,7 +317,7 @@ def check_evaluated(run):
     again = run.rule_set.evaluated(run.X, run.y)
     counts = [[rule.class_counts for rule in rules.all_rules] for rules in (again, run.rule_set)]
     if counts[0] != counts[1] or again.uncovered_counts != run.rule_set.uncovered_counts:
-        raise Violation("evaluated gives other counts", "print(clf.rule_set_.evaluated(X, y))")
+        raise CheckError("evaluated gives other counts", "print(clf.rule_set_.evaluated(X, y))")
 
 
 # Each check with the share of the cases in which it is done.

@@ -13,7 +13,7 @@ import polars as pl
 from diverse_rule_sets import DiverseRuleSetClassifier
 from diverse_rule_sets.cli import main
 
-from .outcome import Failure, Violation
+from .outcome import CaseError, CheckError
 from .values import HOSTILE, Draw
 
 _NUMBERS = (
@@ -85,9 +85,8 @@ def make_csv(seed, number):
         rows = [[cell.replace("\x00", "").replace("\ufeff", "") for cell in row] for row in rows]
     separator = draw.pick((",", ",", ";", "\t"))
     buffer = io.StringIO()
-    writer = csv.writer(
-        buffer, delimiter=separator, lineterminator=draw.pick(("\n", "\r\n")), quoting=draw.pick((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-    )  # fmt: skip
+    end, quoting = draw.pick(("\n", "\r\n")), draw.pick((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    writer = csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting)
     writer.writerows([header, *rows])
     text = buffer.getvalue()
     if draw.chance(0.2):
@@ -113,31 +112,31 @@ def predict(model, content, options):
     path.write_bytes(content)
     code, out, err = run_drs("predict", str(folder() / f"{model}.json"), str(path), *options)
     if code not in (0, 1, 2):
-        raise Violation(f"exit code {code}: {err[-300:]}")
+        raise CheckError(f"exit code {code}: {err[-300:]}")
     errors = [line for line in err.splitlines() if "error" in line]
     if code and (len(errors) != 1 or "Traceback" in err or "unexpected" in err.lower()):
-        raise Violation(f"exit code {code} with {len(errors)} lines of errors: {err[-300:]!r}")
+        raise CheckError(f"exit code {code} with {len(errors)} lines of errors: {err[-300:]!r}")
     if code:
         return None, err
     return list(csv.reader(io.StringIO(out, newline="")))[1:], err
 
 
 def check_csv(model, content, options, rows):
-    """Predict a file. Return the outcome and the checks; raises Failure."""
+    """Predict a file. Return the outcome and the checks; raises CaseError."""
     code = f"# {options}\nopen('table.csv', 'wb').write({content!r})"
     try:
         answers, message = predict(model, content, options)
         if answers is None:
             return "refused", ("predict",)
         if len(answers) != len(rows) - 1:
-            raise Violation(f"{len(answers)} answers for {len(rows) - 1} records")
+            raise CheckError(f"{len(answers)} answers for {len(rows) - 1} records")
         for i in range(min(3, len(rows) - 1)):
             alone = written(rows[0], rows[1 + i])
             answer, message = predict(model, alone, [])
             if answer != [answers[i]]:
-                raise Violation(f"record {i} {rows[1 + i]}: {answer} alone, {answers[i]} in the file; {message[:200]}")
+                raise CheckError(f"record {i} {rows[1 + i]}: {answer} alone, {answers[i]} in the file; {message[:200]}")
     except Exception as error:
-        raise Failure("predict", error, code) from None
+        raise CaseError("predict", error, code) from None
     return "read", ("predict", "records")
 
 

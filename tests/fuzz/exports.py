@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import diverse_rule_sets as drs
 
-from .outcome import Violation, refusal
+from .outcome import CheckError, refusal
 
 NUMBER, TEXT, BOOLEAN, DATE, INSTANT = "number", "text", "boolean", "date", "date (UTC)"
 _DATABASE_KINDS = {
@@ -32,7 +32,7 @@ def check_json(run):
     again = drs.RuleSet.from_json(text)
     code = "again = drs.RuleSet.from_json(clf.rule_set_.to_json())\nassert again == clf.rule_set_"
     if again != run.rule_set:
-        raise Violation("the rule set read from JSON is another one", code)
+        raise CheckError("the rule set read from JSON is another one", code)
     run.compare(run.answer(model=again), "read from JSON", code, run.answer(model=run.rule_set))
 
 
@@ -80,7 +80,7 @@ def check_python(run):
     run.compare((labels, shares), "Python function", code, run.answer(model=run.rule_set))
     rules = [answer["rule"] or 0 for answer in answers]
     if rules != (run.rule_set.deciding_rules(run.X) + 1).tolist():
-        raise Violation("the Python function names other deciding rules", code)
+        raise CheckError("the Python function names other deciding rules", code)
 
 
 def check_source(run):
@@ -116,7 +116,7 @@ def check_pmml(run):
     try:
         ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise Violation(f"PMML is not well-formed: {error}", "print(clf.rule_set_.to_pmml())") from None
+        raise CheckError(f"PMML is not well-formed: {error}", "print(clf.rule_set_.to_pmml())") from None
 
 
 def check_duckdb(run):
@@ -155,13 +155,13 @@ def _check_sql(run, dialect, ask):
     rows = sorted(ask(query, {str(name): values for name, values in table.items()}, [*kinds.values()], len(records)))
     code = f"print(clf.rule_set_.to_sql(dialect={dialect!r}, keep=['id']))"
     if [row[0] for row in rows] != list(range(len(records))):
-        raise Violation(f"{dialect} gives {len(rows)} rows for {len(records)} records", code)
+        raise CheckError(f"{dialect} gives {len(rows)} rows for {len(records)} records", code)
     labels = [_label(row[1], run.rule_set.classes) for row in rows]
     shares = np.array([row[3:] for row in rows], float).reshape(len(rows), -1)
     run.compare((labels, shares), dialect, code, run.answer(model=run.rule_set), 1e-9)
     rules = [row[2] or 0 for row in rows]
     if rules != (run.rule_set.deciding_rules(run.X) + 1).tolist():
-        raise Violation(f"{dialect} names other deciding rules", code)
+        raise CheckError(f"{dialect} names other deciding rules", code)
 
 
 def _label(value, classes):

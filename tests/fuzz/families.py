@@ -6,7 +6,7 @@ from dataclasses import replace
 from . import csv_files, files
 from . import text as rule_text
 from .checks import check_table, choose_checks
-from .outcome import Failure
+from .outcome import CaseError
 from .report import program
 from .shrink import Shrinker
 from .tables import make_case
@@ -150,7 +150,7 @@ def _failure(key, check, *arguments):
     """Return the failure of a check if it is of the given kind, else None."""
     try:
         check(*arguments)
-    except Failure as failure:
+    except CaseError as failure:
         return failure if failure.key == tuple(key) else None
     return None
 

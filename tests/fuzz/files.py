@@ -1,5 +1,6 @@
 """Damaged model files: reading one is a ValueError of one line, or gives a rule set that works."""
 
+import contextlib
 import json
 import math
 import re
@@ -11,7 +12,7 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets.export._json_reading import checksum
 
 from .models import corpus
-from .outcome import Failure, Violation, is_one_line, watched_warnings
+from .outcome import CaseError, CheckError, is_one_line, watched_warnings
 from .values import HOSTILE, SURROGATES, Draw
 
 MAX_ERROR = 1000  # characters of an error
@@ -79,10 +80,8 @@ def _dump(draw, content, raws, sum_):
     """Return a tree as JSON text, with a right, a wrong or no checksum."""
     choice = draw.below(10)
     if isinstance(content, dict) and choice < 5 and not raws:
-        try:
+        with contextlib.suppress(TypeError, ValueError):
             content = {**content, "checksum": checksum(content)}
-        except (TypeError, ValueError):
-            pass
     elif isinstance(content, dict) and choice == 9:
         content = {**content, "checksum": sum_}
     text = json.dumps(content, ensure_ascii=draw.chance(0.5), indent=draw.pick((None, 2)))
@@ -222,13 +221,13 @@ def _change_text(draw, text):
 
 
 def check_file(text, thorough=False):
-    """Read a file. Return the outcome and the checks; raises Failure."""
+    """Read a file. Return the outcome and the checks; raises CaseError."""
     with watched_warnings() as check_warnings:
         try:
             rule_set = RuleSet.from_json(text)
         except Exception as error:
             if type(error) is not ValueError or not is_one_line(error) or len(str(error)) >= MAX_ERROR:
-                raise Failure("read", error, f"RuleSet.from_json({text!r})") from None
+                raise CaseError("read", error, f"RuleSet.from_json({text!r})") from None
             return "refused", ("read",)
         checks = EXPENSIVE if thorough or len(text) % 4 == 0 else CHEAP
         for name, check in checks:
@@ -236,7 +235,7 @@ def check_file(text, thorough=False):
                 check(rule_set)
                 check_warnings()
             except Exception as error:
-                raise Failure(name, error, f"rule_set = RuleSet.from_json({text!r})\n{_CALLS[name]}") from None
+                raise CaseError(name, error, f"rule_set = RuleSet.from_json({text!r})\n{_CALLS[name]}") from None
         return "read", tuple(name for name, _ in checks)
 
 
@@ -300,20 +299,22 @@ def check_answers(rule_set):
     table = probe(rule_set)
     shares = _allow_refusal(lambda: rule_set.predict_proba(table))
     if shares is not None and not (np.isfinite(shares).all() and (np.abs(shares.sum(axis=1) - 1) < 1e-9).all()):
-        raise Violation(f"probabilities {shares[~np.isfinite(shares).all(axis=1)][:1].tolist() or shares.tolist()[:2]}")
+        raise CheckError(
+            f"probabilities {shares[~np.isfinite(shares).all(axis=1)][:1].tolist() or shares.tolist()[:2]}"
+        )
 
 
 def check_round_trip(rule_set):
     again = RuleSet.from_json(rule_set.to_json())
     if again != rule_set:
-        raise Violation("the rule set read a second time is another one")
+        raise CheckError("the rule set read a second time is another one")
     table = probe(rule_set)
     first, second = (
         _allow_refusal(lambda r=r: (r.predict(table).tolist(), r.predict_proba(table))) for r in (rule_set, again)
     )
     same = first is None or (second is not None and first[0] == second[0] and np.array_equal(first[1], second[1]))
     if not same or (first is None) != (second is None):
-        raise Violation("the rule set read a second time gives other answers")
+        raise CheckError("the rule set read a second time gives other answers")
 
 
 def check_why(rule_set):
@@ -339,7 +340,7 @@ def check_python(rule_set):
         found = spaces[-1]["predict"](dict(zip(table.columns, row, strict=True)))
         shares = list(found["probabilities"].values())
         if found["label"] != expected[0][i] or not np.allclose(shares, expected[1][i], rtol=0, atol=1e-9):
-            raise Violation(
+            raise CheckError(
                 f"the Python function gives {found['label']!r} {shares}, predict {expected[0][i]!r} {expected[1][i]}"
             )
 

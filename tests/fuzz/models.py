@@ -71,15 +71,16 @@ def rule_set(draw):
     smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e300))
     used = {c.column for one in rules + fallbacks for c in one.conditions}
     kinds = tuple((name, kind) for name, kind in columns if name in used)
+    default, conflict = draw.pick(classes), draw.pick(CONFLICTS)
     return RuleSet(
-        rules, tuple(classes), draw.pick(classes), totals, uncovered, draw.pick(CONFLICTS), fallbacks, weights, smoothing, kinds
+        rules, tuple(classes), default, totals, uncovered, conflict, fallbacks, weights, smoothing, kinds
     )  # fmt: skip
 
 
 @cache
 def corpus():
     """Return the JSON text of some rule sets: fitted ones, and made ones."""
-    return tuple([*_fitted_texts(), *_made_texts()])
+    return (*_fitted_texts(), *_made_texts())
 
 
 def _made_texts():

@@ -27,7 +27,7 @@ KNOWN_WARNINGS = tuple(
 )
 
 
-class Violation(AssertionError):
+class CheckError(AssertionError):
     """A promise that does not hold.
 
     Parameters
@@ -41,7 +41,7 @@ class Violation(AssertionError):
         self.code = code
 
 
-class Failure(Exception):
+class CaseError(Exception):
     """What went wrong in a case: the name of the check, the error, and lines of Python that show it.
 
     ``key`` groups failures: the check, the type of the error, and the function in which it was raised.
@@ -51,13 +51,13 @@ class Failure(Exception):
         super().__init__(check, error, code)
         self.check, self.error = check, error
         self.code = getattr(error, "code", "") or code
-        self.what = "" if isinstance(error, Violation) else type(error).__name__
+        self.what = "" if isinstance(error, CheckError) else type(error).__name__
         self.place = location(error) if self.what else ""
         self.trace = "".join(traceback.format_exception(error)[-6:])
 
     @property
     def key(self):
-        text = "" if self.what else re.sub(r"(['\"]| \d).*", "", str(self.error))[:80].partition(":")[0]
+        text = "" if self.what else re.sub(r"(['\"]| \d|: ).*", "", str(self.error), flags=re.DOTALL)[:90]
         return self.check, self.what, self.place, text
 
     def __str__(self):
@@ -82,22 +82,23 @@ def is_one_line(error):
 
 
 def check_refusal(case, error):
-    """Raise a Violation unless the error of a fit is a good one.
+    """Raise a CheckError unless the error of a fit is a good one.
 
     A good error is a ValueError or TypeError itself (not a subclass) of one line. It names a part of the case that may
     be refused: a column of an unsupported kind or with an unusual name (as repr), y or a label, a parameter.
     """
     if not is_one_line(error):
-        raise Violation(f"a bad error, {type(error).__name__} of {len(str(error).splitlines())} lines: {error!r:.300}")
+        lines = len(str(error).splitlines())
+        raise CheckError(f"a bad error, {type(error).__name__} in {location(error)}, {lines} lines: {error!r:.300}")
     text, parts = str(error), _blamable(case)
     if any(re.search(part, text) for part in parts):
         return
     for column in case.columns:
         if column.fate == FITS and re.search(_named(column.name), text):
-            raise Violation(f"refused {column.kind.name}, which is supported: {text[:300]}")
+            raise CheckError(f"refused {column.kind.name}, which is supported: {text[:300]}")
     if not parts:
-        raise Violation(f"refused, although every part of it is supported: {text[:300]}")
-    raise Violation(f"the error names no part that may be refused: {text[:300]} (none of {', '.join(parts)[:150]})")
+        raise CheckError(f"refused, although every part of it is supported: {text[:300]}")
+    raise CheckError(f"the error names no part that may be refused: {text[:300]} (none of {', '.join(parts)[:150]})")
 
 
 def _blamable(case):
@@ -132,7 +133,7 @@ def refusal(function):
 
 @contextmanager
 def watched_warnings():
-    """Record all warnings; yields a function that raises a Violation for an unknown one and forgets the others."""
+    """Record all warnings; yields a function that raises a CheckError for an unknown one and forgets the others."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
 
@@ -143,7 +144,7 @@ def watched_warnings():
                 known = issubclass(warning.category, UserWarning) and any(k.search(text) for k in KNOWN_WARNINGS)
                 if not known and not (own and not issubclass(warning.category, UserWarning)):
                     place = warning.filename.rpartition(f"/{PACKAGE}/")[2]
-                    raise Violation(f"{warning.category.__name__} in {place}: {text[:200]}")
+                    raise CheckError(f"{warning.category.__name__} in {place}: {text[:200]}")
 
         check.take = lambda: [seen.pop() for _ in range(len(seen))]
         yield check

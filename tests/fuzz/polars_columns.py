@@ -5,10 +5,12 @@ import datetime
 import polars as pl
 
 from .kinds import EITHER, FITS, REFUSED, Kind
-from .values import ENDS_OF_TIME, UTC, both, booleans, days, decimals, listed, moments, raw_bytes, reals, texts, whole
+from .values import ENDS_OF_TIME, UTC, booleans, both, days, decimals, listed, moments, raw_bytes, reals, texts, whole
 
 _SPANS = listed(datetime.timedelta(0), datetime.timedelta(days=1), datetime.timedelta(seconds=-5))
 _TIMES = listed(datetime.time(0), datetime.time(12, 30), datetime.time(23, 59, 59))
+_INFINITE = both(reals(), listed(float("inf")))
+_CHUNKS = "pl.concat([pl.Series(v[:1], dtype=pl.String), pl.Series(v[1:], dtype=pl.String)], rechunk=False)"
 _WORDS = ("a", "b", "c", "", " ", "1", "é", "'", '"')
 
 # Type, pool, fate.
@@ -44,7 +46,7 @@ POLARS = [
     for code, pool, fate in _TYPES
 ]
 POLARS += [
-    Kind("polars infinite Float64", "pl.Series(v, dtype=pl.Float64)", both(reals(), listed(float("inf"))), (None,), EITHER),
+    Kind("polars infinite Float64", "pl.Series(v, dtype=pl.Float64)", _INFINITE, (None,), EITHER),
     Kind("polars Float64 with NaN and null", "pl.Series(v, dtype=pl.Float64)", reals(), (None, float("nan"))),
-    Kind("polars in two chunks", "pl.concat([pl.Series(v[:1], dtype=pl.String), pl.Series(v[1:], dtype=pl.String)], rechunk=False)", texts()),
-]  # fmt: skip
+    Kind("polars in two chunks", _CHUNKS, texts()),
+]

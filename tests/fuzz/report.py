@@ -1,6 +1,6 @@
 """A failed case as a short Python program and as the command that runs it again."""
 
-from .outcome import Violation
+from .outcome import CheckError
 from .tables import code_of, labels_code
 
 IMPORTS = """import datetime
@@ -73,4 +73,4 @@ def _imports(body):
 
 
 def is_violation(failure):
-    return isinstance(failure.error, Violation)
+    return isinstance(failure.error, CheckError)

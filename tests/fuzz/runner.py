@@ -53,11 +53,11 @@ class Totals:
 def run_case(family, seed, number):
     """Run a case in this process; return its result for :meth:`Totals.add`."""
     from .families import FAMILIES
-    from .outcome import Failure
+    from .outcome import CaseError
 
     try:
         return FAMILIES[family].run(seed, number)
-    except Failure as failure:
+    except CaseError as failure:
         key, text = failure.key, str(failure)
     except TooSlowError:
         key, text = ("time", "", "", ""), f"takes longer than {CASE_SECONDS} seconds"
@@ -92,7 +92,7 @@ def _work(connection, state, limits):
         for number in numbers:
             state[0], state[1] = number, time.monotonic()
             if job == "shrink":
-                answers.append((number, _guarded(lambda n=number: FAMILIES[family].shrink(seed, n, *rest), None)))
+                answers.append((number, _shrink(FAMILIES[family], seed, number, *rest)))
             else:
                 signal.setitimer(signal.ITIMER_REAL, CASE_SECONDS)
                 answers.append((number, run_case(family, seed, number)))
@@ -101,11 +101,12 @@ def _work(connection, state, limits):
         connection.send(answers)
 
 
-def _guarded(function, otherwise):
+def _shrink(family, seed, number, key, seconds):
+    """Return a small program for a failed case; an error in the shrinker itself becomes its text."""
     try:
-        return function()
+        return family.shrink(seed, number, key, seconds)
     except Exception as error:
-        return otherwise if otherwise is not None else (f"# not shrunk: {error!r:.200}", "", [])
+        return f"# not made small: {error!r:.200}", "", []
 
 
 def _raise_too_slow(signum, frame):

@@ -6,7 +6,7 @@ from diverse_rule_sets import Rule
 
 from . import models
 from .names import is_plain
-from .outcome import Failure, Violation, is_one_line, watched_warnings
+from .outcome import CaseError, CheckError, is_one_line, watched_warnings
 from .values import HOSTILE, SURROGATES, Draw
 
 # Time that reading a text may take: seconds, and seconds for each character.
@@ -95,7 +95,7 @@ def _change(draw, text):
 
 
 def check_text(text, rule=None):
-    """Read a text. Return the outcome and the checks; raises Failure."""
+    """Read a text. Return the outcome and the checks; raises CaseError."""
     code = f"print(repr(Rule.parse({text if len(text) < 5000 else text[:5000]!r})))"
     with watched_warnings() as check_warnings:
         start = time.thread_time()
@@ -103,17 +103,17 @@ def check_text(text, rule=None):
             found = Rule.parse(text)
         except Exception as error:
             if type(error) is not ValueError or not is_one_line(error):
-                raise Failure("parse", error, code) from None
+                raise CaseError("parse", error, code) from None
             found = None
         seconds = time.thread_time() - start
         if seconds > FIXED_SECONDS + SECONDS_PER_CHARACTER * len(text):
-            raise Failure("time to parse", Violation(f"{seconds:.1f} s for {len(text)} characters"), code)
+            raise CaseError("time to parse", CheckError(f"{seconds:.1f} s for {len(text)} characters"), code)
         try:
             check_warnings()
             _check_again(found, rule, text)
             check_warnings()
         except Exception as error:
-            raise Failure("read back", error, code) from None
+            raise CaseError("read back", error, code) from None
     return ("refused" if found is None else "read"), ("parse", "read back")
 
 
@@ -121,8 +121,8 @@ def _check_again(found, rule, text):
     if rule is not None and found != rule:
         plain = all(is_plain(condition.column) for condition in rule.conditions)
         if found is not None or plain:
-            raise Violation(f"{text!r} is read as {str(found)!r}")
+            raise CheckError(f"{text!r} is read as {str(found)!r}")
     if found is not None:
         again = Rule.parse(str(found))
         if again != found:
-            raise Violation(f"{text!r} is read as {str(found)!r}, and this as {str(again)!r}")
+            raise CheckError(f"{text!r} is read as {str(found)!r}, and this as {str(again)!r}")
