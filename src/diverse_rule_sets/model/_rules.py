@@ -132,7 +132,7 @@ class RuleSet(RuleSetMethods):
     Parameters
     ----------
     rules : tuple of Rule
-    classes : all labels, sorted: all text, all numbers, all booleans or all bytes
+    classes : all labels, sorted: all text, all numbers or all booleans
     default : the default label, of records that no rule and no fallback rule covers
     class_totals : number of training records of each class
     uncovered_counts : number of training records of each class that no rule covers
