@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
 from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._cut_points import Target
@@ -116,7 +117,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         fitted = self._learn(table, labels, codes, listener)
-        rule_set = fitted["rule_set_"]
+        rule_set = replace(fitted["rule_set_"], similar_columns=similar_names(table.names))
         if listener is not None:
             coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
             listener(Progress(DONE, len(rule_set), coverage))
@@ -124,7 +125,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
             self.feature_names_in_[:] = table.names
-        self.__dict__.update(fitted, classes_=classes, n_features_in_=len(table.names))
+        self.__dict__.update(fitted, rule_set_=rule_set, classes_=classes, n_features_in_=len(table.names))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

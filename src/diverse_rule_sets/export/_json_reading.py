@@ -101,7 +101,7 @@ def _check_header(content: Mapping[str, Any]) -> None:
             f"the file is of version {version}, written by a later release; this one reads up to {VERSION}. "
             "Update diverse-rule-sets to read it"
         )
-    _check_keys(content, "the file", _KEYS, ("checksum",))
+    _check_keys(content, "the file", _KEYS, ("checksum", "similar_columns"))
     others = {key: value for key, value in content.items() if key != "checksum"}
     if "checksum" in content and content["checksum"] != checksum(others):
         raise ValueError(
@@ -143,6 +143,7 @@ class _Reader:
             self._weights(content["class_weights"]),
             _smoothing(content["smoothing"]),
             (),
+            self._similar_columns(),
         )
         object.__setattr__(rule_set, "kinds", self._kinds(rule_set))
         return rule_set
@@ -194,6 +195,10 @@ class _Reader:
                 f"columns must list exactly the columns that the rules read; see {sorted(map(repr, wrong))[:5]}"
             )
         return tuple((name, kind) for name, kind in kinds.items() if kind)
+
+    def _similar_columns(self) -> tuple[Hashable, ...]:
+        names = self._list({"similar_columns": [], **self._content}, "similar_columns")
+        return tuple(self._value(name, f"similar_columns[{k}]") for k, name in enumerate(names))
 
     def _rules(self, key: str, totals: tuple[int, ...]) -> Iterator[Rule]:
         for k, rule in enumerate(self._list(self._content, key)):

@@ -5,20 +5,23 @@ Names and values are written only as quoted identifiers and literals of the dial
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets.export import _sql_dialects
+from diverse_rule_sets.export._sql_limits import check_added, check_n_columns
 from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column_of, sqlglot_expressions
-from diverse_rule_sets.export._values import exact_text
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 _MAX_RULES = 1000
 _MAX_NAME = 40
-_MAX_TERMS = 50
+# What sqlglot writes instead of a line break, and replaces in the end.
+_LINE_BREAK = "__SQLGLOT__LB__"
 
 
 def to_sql(
@@ -31,22 +34,34 @@ def to_sql(
     prefix: str,
 ) -> str:
     """Return the query; see :meth:`RuleSet.to_sql`, which has the defaults of the parameters."""
-    unknown = [name for name in columns or {} if name not in rule_set.columns]
+    dialect, read, given = _dialect(dialect), set(rule_set.columns), dict(columns or {})
+    unknown = [name for name in given if name not in read]
     if unknown:
         raise ValueError(
             f"columns names {unknown[0]!r}, which the rules do not read; they read {list(rule_set.columns)}"
         )
-    writer = SqlWriter(rule_set, _dialect(dialect), dict(columns or {}))
-    names = _Names(rule_set.classes, checked_text("prefix", prefix))
-    kept: str | list[str] = "*" if keep == "*" else _name_list("keep", keep)
-    if not isinstance(kept, str):
-        _check_kept(kept, names, rule_set)
-    source = _source_table(table, writer.dialect)
-    if rule_set.decision.ballots is None:
-        query = _decide_by_order(rule_set, writer, names, source, kept)
-    else:
-        query = _decide_by_sums(rule_set, writer, names, source, kept)
-    return str(query.sql(dialect=writer.dialect, pretty=True)) + "\n"
+    adds_up = rule_set.decision.ballots is not None
+    names = _Names(rule_set, checked_text("prefix", prefix), adds_up)
+    kept = [] if keep == "*" else _name_list("keep", keep)
+    check_added(names.all, kept, prefix, dialect)
+    source, writer = _source_table(table, dialect), SqlWriter(rule_set, dialect, given)
+    selected = "*" if keep == "*" else kept
+    decide = _decide_by_sums if adds_up else _decide_by_order
+    query = decide(rule_set, writer, names, source, selected)
+    texts = itertools.chain([prefix, str(table)], kept, writer.texts)
+    return _text(query, dialect, pretty=not any(_LINE_BREAK in text for text in texts))
+
+
+def _text(query: Any, dialect: str, pretty: bool) -> str:
+    """Return the text of a query; raise ValueError if the dialect has no form for a part of it."""
+    from sqlglot.errors import ErrorLevel, UnsupportedError
+
+    try:
+        # Not copied, because queries may be long.
+        text = query.sql(dialect=dialect, pretty=pretty, copy=False, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as error:
+        raise ValueError(f"the rules cannot be written in the dialect {dialect!r}: {error}") from None
+    return str(text) + "\n"
 
 
 def _dialect(name: Any) -> str:
@@ -66,18 +81,6 @@ def _name_list(name: str, values: Any) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise TypeError(f"{name} must be '*' or a list of column names, got {values!r}")
     return [checked_text(name, value) for value in values]
-
-
-def _check_kept(kept: list[str], names: _Names, rule_set: RuleSet) -> None:
-    """Raise ValueError if a kept column has the name of a column that the query adds, in upper or lower case."""
-    steps = [f"{names.prefix}{part}{k}" for part in "fs" for k in range(max(len(rule_set), len(rule_set.classes)))]
-    steps += [f"{names.prefix}{part}" for part in ("n", "winner", "fallback", "total")]
-    added = {name.casefold() for name in (names.label, names.rule, *names.probabilities, *steps)}
-    for name in kept:
-        if name.casefold() in added:
-            raise ValueError(
-                f"keep names {name!r}, which the query adds itself; choose another prefix than {names.prefix!r}"
-            )
 
 
 def _source_table(name: Any, dialect: str) -> Any:
@@ -104,17 +107,23 @@ def _source_table(name: Any, dialect: str) -> Any:
 
 
 class _Names:
-    """The names of the columns that the query adds."""
+    """The names of the columns that the query adds; ``all`` includes those of its steps."""
 
-    def __init__(self, classes: Sequence[Any], prefix: str) -> None:
+    def __init__(self, rule_set: RuleSet, prefix: str, adds_up: bool) -> None:
         self.prefix, self.label, self.rule = prefix, f"{prefix}label", f"{prefix}rule"
         self.probabilities: list[str] = []
-        folded = [str(label).casefold() for label in classes]  # in some databases a and A are the same name
-        for k, label in enumerate(classes):
-            text = str(label)
+        texts = [str(label) for label in rule_set.classes]
+        counts = Counter(text.casefold() for text in texts)  # in some databases a and A are the same name
+        for k, text in enumerate(texts):
+            folded = text.casefold()
             usable = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
-            unique = usable and folded.count(folded[k]) == 1 and not folded[k].startswith("class ")
+            unique = usable and counts[folded] == 1 and not folded.startswith("class ")
             self.probabilities.append(f"{prefix}probability_{text if unique else f'class {k + 1}'}")
+        self.all = [self.label, self.rule, *self.probabilities]
+        if adds_up:
+            steps = [*("n", "winner", "fallback", "total"), *(f"f{j}" for j in range(len(rule_set)))]
+            steps += [f"s{k}" for k in range(len(texts))]
+            self.all += [f"{prefix}{step}" for step in steps]
 
 
 def _kept_columns(exp: Any, keep: str | list[str], source: str) -> list[Any]:
@@ -150,8 +159,10 @@ def _chain_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]]) 
 def _decide_by_order(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
     """Return a query in which the first covering rule in the order decides: one CASE, then label and probabilities."""
     exp = writer.exp
+    check_n_columns(len(keep) + 2 + len(rule_set.classes), writer.dialect)
     order = [int(j) for j in rule_set.decision.order] + _fallback_positions(rule_set)
-    ordered = [(writer.covers(rule_set.all_rules[j]), writer.whole(j + 1)) for j in order]
+    all_rules = rule_set.all_rules
+    ordered = [(writer.covers(all_rules[j]), writer.whole(j + 1)) for j in order]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
     deciding = column_of(exp, names.rule, "s")
     shares, default = rule_set.rule_probabilities, rule_set.classes.index(rule_set.default)
@@ -177,11 +188,18 @@ def _fallback_positions(rule_set: RuleSet) -> list[int]:
 def _labels(writer: SqlWriter, rule_set: RuleSet, deciding: Any, labels: Any, default: int) -> Any:
     """Return the label of the deciding rule."""
     pairs = []
-    for k, label in enumerate(rule_set.classes):
+    for k in range(len(rule_set.classes)):
         positions = np.flatnonzero(labels == k)
         if k != default and positions.size:
-            pairs.append((writer.one_of(deciding.copy(), (positions + 1).tolist()), writer.value(label)))
-    return writer.case(pairs, writer.value(rule_set.classes[default]))
+            pairs.append((writer.one_of(deciding, (positions + 1).tolist()), _label_of(writer, rule_set, k)))
+    return writer.case(pairs, _label_of(writer, rule_set, default))
+
+
+def _label_of(writer: SqlWriter, rule_set: RuleSet, k: int) -> Any:
+    """Return the label of a class; of one type for all classes."""
+    label = rule_set.classes[k]
+    floats = any(isinstance(one, float) for one in rule_set.classes)
+    return writer.label(float(label) if floats else label)
 
 
 def _by_rule(writer: SqlWriter, deciding: Any, values: Any) -> Any:
@@ -189,9 +207,8 @@ def _by_rule(writer: SqlWriter, deciding: Any, values: Any) -> Any:
     groups: dict[float, list[int]] = {}
     for j, value in enumerate(values[:-1].tolist()):
         groups.setdefault(value, []).append(j + 1)
-    literal = writer.exp.Literal.number
-    pairs = [(writer.one_of(deciding.copy(), rules), literal(exact_text(value))) for value, rules in groups.items()]
-    return writer.double(writer.case(pairs, literal(exact_text(float(values[-1])))))
+    pairs = [(writer.one_of(deciding, rules), writer.text_of(value)) for value, rules in groups.items()]
+    return writer.double(writer.case(pairs, writer.text_of(float(values[-1]))))
 
 
 def _decide_by_sums(rule_set: RuleSet, writer: SqlWriter, names: _Names, source: Any, keep: str | list[str]) -> Any:
@@ -203,6 +220,7 @@ def _decide_by_sums(rule_set: RuleSet, writer: SqlWriter, names: _Names, source:
         )
     if len(rule_set) > _MAX_RULES:
         raise ValueError(f"at most {_MAX_RULES} rules can be added up in SQL, got {len(rule_set)}")
+    check_n_columns(len(keep) + len(rule_set) + len(rule_set.classes) + 5, writer.dialect)
     exp, steps = writer.exp, _Steps(rule_set, writer, names)
     return _chain_steps(
         writer,
@@ -231,14 +249,14 @@ class _Steps:
 
     def flags(self) -> list[Any]:
         """Return whether each rule covers the record, 1 or 0; and the number of the first covering fallback rule."""
-        writer, exp = self._writer, self._exp
-        one, none = exp.cast(writer.whole(1), "bigint"), exp.cast(writer.whole(0), "bigint")
+        writer = self._writer
+        one, none = writer.bigint(writer.whole(1)), writer.bigint(writer.whole(0))
         flags = [
-            self._alias(writer.case([(writer.covers(rule), one.copy())], none.copy()), f"f{j}")
+            self._alias(writer.case([(writer.covers(rule), one)], none), f"f{j}")
             for j, rule in enumerate(self._rule_set.rules)
         ]
         fallbacks = [(writer.covers(rule), writer.whole(j + 1)) for j, rule in self._fallbacks()]
-        return [*flags, self._alias(exp.cast(writer.case(fallbacks), "bigint"), "fallback")]
+        return [*flags, self._alias(writer.bigint(writer.case(fallbacks)), "fallback")]
 
     def _fallbacks(self) -> list[tuple[int, Rule]]:
         return list(zip(_fallback_positions(self._rule_set), self._rule_set.fallbacks, strict=True))
@@ -254,7 +272,7 @@ class _Steps:
         return [*by_class, self._alias(self._sum(dict.fromkeys(range(len(self._rule_set)), 1)), "n")]
 
     def _sum(self, weights: dict[int, int]) -> Any:
-        """Return the sum of flags times weights, in groups, because databases limit the depth of expressions."""
+        """Return the sum of flags times weights."""
         exp, writer = self._exp, self._writer
         terms = [
             self._named(f"f{j}", "f")
@@ -262,10 +280,7 @@ class _Steps:
             else exp.Mul(this=self._named(f"f{j}", "f"), expression=writer.whole(weight))
             for j, weight in weights.items()
         ]
-        while len(terms) > 1:
-            groups = [terms[k : k + _MAX_TERMS] for k in range(0, len(terms), _MAX_TERMS)]
-            terms = [exp.paren(_chain(exp.Add, group), copy=False) for group in groups]
-        return terms[0] if terms else exp.cast(writer.whole(0), "bigint")
+        return writer.chain(exp.Add, terms) if terms else writer.bigint(writer.whole(0))
 
     def winner(self) -> Any:
         """Return the class with the largest sum; NULL if no rule covers the record."""
@@ -277,7 +292,7 @@ class _Steps:
                 exp.GTE(this=self._named(f"s{k}", "t"), expression=self._named(f"s{i}", "t"))
                 for i in order[position + 1 :]
             ]
-            pairs.append((exp.and_(*others, copy=False), writer.whole(k)))
+            pairs.append((writer.all_of(others), writer.whole(k)))
         return self._alias(writer.case(pairs, writer.whole(order[-1])), "winner")
 
     def deciding_rule(self) -> Any:
@@ -287,7 +302,7 @@ class _Steps:
         for j in decision.order.tolist():
             wins = exp.EQ(this=self._named("winner", "w"), expression=writer.whole(int(decision.labels[j])))
             covers = exp.EQ(this=self._named(f"f{j}", "w"), expression=writer.whole(1))
-            pairs.append((exp.and_(wins, covers, copy=False), writer.whole(j + 1)))
+            pairs.append((writer.all_of([wins, covers]), writer.whole(j + 1)))
         return self._alias(writer.case(pairs), "rule")
 
     def outputs(self) -> list[Any]:
@@ -297,16 +312,16 @@ class _Steps:
         labels = rule_set.labels_of(np.arange(len(rule_set.all_rules)))
         default = rule_set.classes.index(rule_set.default)
         wins = [
-            (exp.EQ(this=winner.copy(), expression=writer.whole(k)), writer.value(label))
-            for k, label in enumerate(rule_set.classes)
+            (exp.EQ(this=winner, expression=writer.whole(k)), _label_of(writer, rule_set, k))
+            for k in range(self._n_classes)
         ]
         label = writer.case(wins, _labels(writer, rule_set, deciding, labels, default))
         shares = rule_set.rule_probabilities
         alone = [_by_rule(writer, deciding, shares[:, k]) for k in range(self._n_classes)]
         if rule_set.adds_counts:
-            covered = exp.Not(this=exp.Is(this=winner.copy(), expression=exp.Null()))
+            covered = exp.Not(this=exp.Is(this=winner, expression=exp.Null()))
             together = self._together()
-            alone = [writer.case([(covered.copy(), t)], a) for t, a in zip(together, alone, strict=True)]
+            alone = [writer.case([(covered, t)], a) for t, a in zip(together, alone, strict=True)]
         named = zip([label, *alone], [names.label, *names.probabilities], strict=True)
         return [deciding, *(exp.alias_(expression, name, quoted=True, copy=False) for expression, name in named)]
 
@@ -314,7 +329,7 @@ class _Steps:
         """Return the sum of the smoothed and weighted counts of all classes, the divisor of the probabilities."""
         if not self._rule_set.adds_counts:
             return []
-        return [self._alias(_chain(self._exp.Add, self._parts("t")), "total")]
+        return [self._alias(self._writer.chain(self._exp.Add, self._parts("t")), "total")]
 
     def _parts(self, source: str) -> list[Any]:
         """Return the counts of each class in all covering rules together, smoothed and weighted."""
@@ -325,25 +340,18 @@ class _Steps:
         for k in range(self._n_classes):
             count = writer.double(self._named(f"s{k}", source))
             weighted = exp.Mul(this=count, expression=writer.double(float(factors[k])))
-            parts.append(exp.paren(exp.Add(this=weighted, expression=writer.double(float(added[k])))))
+            parts.append(exp.Paren(this=exp.Add(this=weighted, expression=writer.double(float(added[k])))))
         return parts
 
     def _together(self) -> list[Any]:
         """Return the probabilities of all covering rules together."""
         exp, writer, total = self._exp, self._writer, self._named("total", "s")
-        is_zero = exp.EQ(this=total.copy(), expression=writer.whole(0))
+        is_zero = exp.EQ(this=total, expression=writer.whole(0))
         unknown = self._rule_set.evidence.unknown
         return [
             writer.case(
-                [(is_zero.copy(), writer.double(float(unknown[k])))],
-                exp.Div(this=part, expression=total.copy(), typed=False, safe=False),
+                [(is_zero, writer.double(float(unknown[k])))],
+                exp.Div(this=part, expression=total, typed=False, safe=False),
             )
             for k, part in enumerate(self._parts("s"))
         ]
-
-
-def _chain(kind: Any, terms: Sequence[Any]) -> Any:
-    chain = terms[0].copy()
-    for term in terms[1:]:
-        chain = kind(this=chain, expression=term.copy())
-    return chain

@@ -127,6 +127,8 @@ class RuleSet(RuleSetMethods):
         shares of the whole table; None: as many as there are classes
     kinds : pairs of (column, type of the column in training, such as ``"number"`` or ``"text"``) for the columns that
         the rules read; other types are derived from the conditions
+    similar_columns : columns of the training table, read or not, whose names some databases cannot tell apart, such as
+        ``"a"`` and ``"A"``; :meth:`to_sql` asks for their names in the database
     """
 
     rules: tuple[Rule, ...]
@@ -139,6 +141,7 @@ class RuleSet(RuleSetMethods):
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
+    similar_columns: tuple[Hashable, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
