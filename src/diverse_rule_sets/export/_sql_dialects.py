@@ -19,6 +19,8 @@ ASCII_CASELESS = frozenset(("duckdb", "sqlite"))
 NAME_BYTES = {"postgres": 63, "redshift": 127}
 # Dialects in which a step of a query can be declared to be computed once.
 MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
+# Dialects in which VALUES is a table.
+VALUES = frozenset(("duckdb", "postgres", "sqlite"))
 # Dialects in which NaN is a value larger than all others, and not missing.
 NAN_IS_LARGEST = frozenset(("postgres", "duckdb", "snowflake", "spark", "spark2", "databricks", "redshift", "hive"))
 # Dialects in which a boolean column is a bit, or TRUE could be the name of a column.
