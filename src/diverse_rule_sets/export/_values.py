@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import math
+import sys
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
@@ -75,7 +75,7 @@ def _value_kind(value: Any, column: Hashable, several: bool) -> str:
         return "boolean"
     if isinstance(value, str):
         return "text"
-    if isinstance(value, int) or (isinstance(value, float) and (several or math.isfinite(value))):
+    if isinstance(value, int | float) and (several or -sys.float_info.max <= value <= sys.float_info.max):
         return "number"
     if isinstance(value, datetime.date):
         return "instant" if getattr(value, "tzinfo", None) is not None else "date"
