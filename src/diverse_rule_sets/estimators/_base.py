@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
+from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
@@ -124,7 +125,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         fitted = self._learn(table, labels, codes, listener)
-        rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], target=_name_of(y))
+        known = {"target": _name_of(y), "similar_columns": similar_names(table.names)}
+        rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
             coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
             listener(Progress(DONE, len(rule_set), coverage))
@@ -132,7 +134,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
             self.feature_names_in_[:] = table.names
-        self.__dict__.update(fitted, classes_=classes, n_features_in_=len(table.names))
+        self.__dict__.update(fitted, rule_set_=rule_set, classes_=classes, n_features_in_=len(table.names))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -149,6 +149,8 @@ class RuleSet(RuleSetMethods):
     target : the name of the column of labels in training, or None; it is not compared
     domains : pairs of (column, what is known about its values in training) for the columns that the rules read;
         :meth:`why` names only values that occurred. They are not compared
+    similar_columns : columns of the training table, read or not, whose names some databases cannot tell apart, such as
+        ``"a"`` and ``"A"``; :meth:`to_sql` asks for their names in the database. They are not compared
     """
 
     rules: tuple[Rule, ...]
@@ -163,6 +165,7 @@ class RuleSet(RuleSetMethods):
     kinds: tuple[tuple[Hashable, str], ...] = ()
     target: str | None = None
     domains: tuple[tuple[Hashable, Domain], ...] = ()
+    similar_columns: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in check_parts(self, Rule).items():
