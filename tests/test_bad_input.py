@@ -30,8 +30,8 @@ both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"max_rules": -1}, ValueError, "max_rules must be an integer at least 0, got -1"),
-        ({"max_rules": 2.5}, TypeError, "max_rules must be an integer at least 0, got 2.5 .float"),
+        ({"max_rules": -1}, ValueError, "max_rules must be an integer at least 0 and at most 10000, got -1"),
+        ({"max_rules": 2.5}, TypeError, "max_rules must be an integer at least 0 and at most 10000, got 2.5 .float"),
         ({"max_rules": True}, TypeError, "max_rules must be an integer"),
         (
             {"binning": "tree"},
@@ -59,7 +59,7 @@ both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
         ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"verbose": -1}, ValueError, "verbose must be"),
         ({"verbose": "loud"}, TypeError, "verbose must be"),
-        ({"max_conditions": 0}, ValueError, "max_conditions must be an integer at least 1, got 0"),
+        ({"max_conditions": 0}, ValueError, "max_conditions must be an integer at least 1 and at most 10000, got 0"),
         ({"max_conditions": 2.5}, TypeError, "max_conditions must be an integer"),
         ({"max_overlap": 1.5}, ValueError, "max_overlap must be a number at least 0 and at most 1, got 1.5"),
         ({"max_overlap": None}, TypeError, "max_overlap must be a number"),
@@ -75,8 +75,8 @@ def test_a_parameter_out_of_range_is_named(fit, params, error, message):
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer at least 1, got 0"),
-        ({"n_candidates": 2.5}, TypeError, "n_candidates must be an integer at least 1, got 2.5"),
+        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer at least 1 and at most 100,000, got 0"),
+        ({"n_candidates": 2.5}, TypeError, "n_candidates must be an integer at least 1 and at most 100,000, got 2.5"),
         ({"n_candidates": None}, TypeError, "n_candidates must be an integer"),
         ({"n_bins": 1}, ValueError, "n_bins must be an integer at least 2 and at most 1000, got 1"),
         ({"n_bins": 10**6}, ValueError, "n_bins must be"),
@@ -107,7 +107,7 @@ def test_a_parameter_of_the_paper_out_of_range_is_named(params, error, message):
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"max_fallbacks": -1}, ValueError, "max_fallbacks must be an integer at least 0, got -1"),
+        ({"max_fallbacks": -1}, ValueError, "max_fallbacks must be an integer at least 0 and at most 10000, got -1"),
         ({"max_fallbacks": None}, TypeError, "max_fallbacks must be an integer"),
         (
             {"class_weight": "heavy"},

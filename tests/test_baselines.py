@@ -200,6 +200,6 @@ def test_a_fit_that_fails_changes_nothing(Baseline):
     clf = Baseline().fit(iris.data, iris.target)
     before = clf.rule_set_
     clf.set_params(max_rules=-1)
-    with pytest.raises(ValueError, match="max_rules must be an integer at least 0, got -1"):
+    with pytest.raises(ValueError, match="max_rules must be an integer at least 0 and at most 10000, got -1"):
         clf.fit(iris.data, iris.target)
     assert clf.rule_set_ is before

@@ -125,7 +125,7 @@ def test_limits_on_rules_conditions_and_records():
     ("changes", "words"),
     [
         ({"evaluation": "gini"}, "evaluation must be one of 'laplace', 'entropy', got 'gini'"),
-        ({"beam_width": 0}, "beam_width must be an integer at least 1, got 0"),
+        ({"beam_width": 0}, "beam_width must be an integer at least 1 and at most 1000, got 0"),
         ({"min_covered": 0.5}, "min_covered must be an integer at least 1, got 0.5"),
         ({"significance": 0}, "significance must be a number above 0 and at most 1, got 0"),
     ],

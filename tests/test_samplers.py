@@ -201,7 +201,7 @@ def test_too_many_tuples_to_enumerate_raises_an_error():
         ({"items": [[2, 0]]}, "items must be a boolean array"),
         ({"items": [1, 0]}, "items must be a boolean array"),
         ({"y": [1, 0]}, "y must have one label per record"),
-        ({"n": -1}, "n must be an integer at least 0, got -1"),
+        ({"n": -1}, "n must be an integer at least 0 and at most 1,000,000, got -1"),
         ({"length_odds": 0}, "length_odds must be a number above 0 and at most 1e.06, got 0"),
         ({"measure": "quads"}, "measure must be one of 'pairs', 'triples', got 'quads'"),
         ({"method": "magic"}, "method must be one of 'rejection', 'enumeration', got 'magic'"),

@@ -131,11 +131,11 @@ class Verbosity(Check):
 
 @dataclass(frozen=True)
 class Jobs(Check):
-    """A number of threads as in joblib: any integer except 0, or None."""
+    """A number of threads as in joblib: any integer up to 1000 except 0, or None."""
 
     def __call__(self, name: str, value: Any) -> None:
         if value is not None:
-            check_number(name, value, numbers.Integral)
+            check_number(name, value, numbers.Integral, high=1000)
             if value == 0:
                 raise ValueError(f"{name} must not be 0; give a number of threads, -1 for all, or None")
 

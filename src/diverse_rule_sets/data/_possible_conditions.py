@@ -19,6 +19,9 @@ from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, s
 from diverse_rule_sets.data._rounding import as_datetime, shortest
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 
+# Maximum number of edges that the user gives for a column.
+_MAX_EDGES = 1000
+
 Edges = Sequence[Any]
 Binning = str | Mapping[Any, str | Edges]
 
@@ -127,6 +130,9 @@ def _sets(column: Column, present: Integers, options: CutOptions, target: Target
 def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bins: int, target: Target) -> list[Any]:
     """Return the cut points of a numeric or date column, ascending; computed ones with as few digits as possible."""
     if not isinstance(binning, str):
+        if len(binning) > _MAX_EDGES:
+            problem = f"binning gives {len(binning):,} edges for the column {column.name!r}"
+            raise ValueError(f"{problem}, expected at most {_MAX_EDGES}")
         return sorted({_check_edge(edge, column) for edge in binning})
     present = column.values[known]
     if binning == "supervised":

@@ -29,6 +29,7 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
+from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
 from diverse_rule_sets.estimators._mining import FrequentBodies, Mining, TooManyBodiesError, frequent_bodies
 from diverse_rule_sets.estimators._translation import Items, count_rules, make_rule_set, translate
 
@@ -47,8 +48,8 @@ BASELINE_CHECKS: dict[str, Check] = {
     "conditions": Choice(CONDITIONS),
     "binning": Binning(),
     "n_bins": Number(numbers.Integral, low=2, high=1000),
-    "max_conditions": Optional(Number(numbers.Integral, low=1)),
-    "max_rules": Optional(Number(numbers.Integral, low=0)),
+    "max_conditions": Optional(Number(numbers.Integral, low=1, high=MAX_CONDITIONS)),
+    "max_rules": Optional(Number(numbers.Integral, low=0, high=MAX_RULES)),
     "n_jobs": Jobs(),
     "verbose": Verbosity(),
 }
@@ -128,7 +129,8 @@ class MiningBaseline(Baseline):
     def _mine(self, items: Items, report: Report) -> tuple[FrequentBodies, int]:
         """Return the frequent bodies, and the support that they reach as a number of records."""
         n_records = items.backend.n_records
-        most = None if self.max_conditions is None else int(self.max_conditions)
+        n_columns = int(items.encoder.columns.max(initial=0)) + 1
+        most = None if self.max_conditions is None else min(int(self.max_conditions), n_columns)
         if isinstance(self.min_support, str):
             mined, support = self._mine_auto(items, most, report)
         else:

@@ -44,7 +44,8 @@ class CBAClassifier(MiningBaseline):
     n_bins : int, default=5
         Maximum number of bins of a column.
     max_candidates : int, default=2_000_000
-        Maximum number of frequent bodies. If more reach a given ``min_support``, fit raises ValueError.
+        Maximum number of frequent bodies, at most 10,000,000. If more reach a given ``min_support``, fit raises
+        ValueError.
     n_jobs : int or None, default=None
         Number of threads for counting; None means 1 and -1 all.
     verbose : int, default=0
@@ -95,7 +96,7 @@ class CBAClassifier(MiningBaseline):
         **BASELINE_CHECKS,
         "min_support": Support(),
         "min_confidence": Number(numbers.Real, low=0, high=1),
-        "max_candidates": Number(numbers.Integral, low=1, high=100_000_000),
+        "max_candidates": Number(numbers.Integral, low=1, high=10_000_000),
     }
     _paper: ClassVar[dict[str, Any]] = {
         "min_support": 0.1,

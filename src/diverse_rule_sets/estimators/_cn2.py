@@ -17,6 +17,8 @@ from diverse_rule_sets.estimators._baseline import BASELINE_CHECKS, Baseline, Bo
 from diverse_rule_sets.estimators._translation import Items
 
 Floats = NDArray[np.float64]
+# Maximum number of counts that are kept at a time.
+_MAX_COUNTS = 10_000_000
 
 
 class CN2Classifier(Baseline):
@@ -33,7 +35,7 @@ class CN2Classifier(Baseline):
         records and p of them are of the class; or low entropy of the class against the others, with a larger share of
         the class than among all remaining records.
     beam_width : int, default=10
-        Number of bodies that are extended in each step.
+        Number of bodies that are extended in each step, at most 1000.
     min_covered : int, default=5
         Minimum number of remaining records of its class that a rule covers.
     significance : float, default=1.0
@@ -88,7 +90,7 @@ class CN2Classifier(Baseline):
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **BASELINE_CHECKS,
         "evaluation": Choice(("laplace", "entropy")),
-        "beam_width": Number(numbers.Integral, low=1),
+        "beam_width": Number(numbers.Integral, low=1, high=1000),
         "min_covered": Number(numbers.Integral, low=1),
         "significance": Number(numbers.Real, low=0, high=1, open_low=True),
     }
@@ -218,7 +220,14 @@ class _Search:
         return best
 
     def _extend(self, beam: list[tuple[int, ...]], label: int, removed: Cover, share: float) -> _Level:
-        """Evaluate every body of the beam with every item added."""
+        """Evaluate every body of the beam with every item added, a block of bodies at a time."""
+        size = max(1, _MAX_COUNTS // (self._backend.n_items * (self._backend.n_classes + 1)))
+        blocks = [beam[begin : begin + size] for begin in range(0, len(beam), size)]
+        levels = [self._extend_block(block, label, removed, share) for block in blocks]
+        return levels[0] if len(levels) == 1 else _Level(*map(np.concatenate, zip(*levels, strict=True)))
+
+    def _extend_block(self, beam: list[tuple[int, ...]], label: int, removed: Cover, share: float) -> _Level:
+        """Evaluate some bodies of the beam with every item added."""
         counts = self._backend.extension_counts(beam, removed)
         counts[label] -= counts[-1]
         by_class, whole = counts[:-1, :, :-1], counts[:-1, :, -1:]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
+from diverse_rule_sets.estimators._bounds import MAX_RULES
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
@@ -40,7 +41,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     Parameters
     ----------
     max_rules : int, default=40
-        Maximum number of rules. Fewer rules leave more records to the fallback rules.
+        Maximum number of rules, at most 10,000. Fewer rules leave more records to the fallback rules.
     max_conditions : int or None, default=5
         Maximum number of conditions of a rule, one per column; None for no limit.
     max_overlap : float, default=0.01
@@ -144,7 +145,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     _internal: ClassVar[InternalSettings] = InternalSettings(learn)
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,
-        "max_fallbacks": Number(numbers.Integral, low=0),
+        "max_fallbacks": Number(numbers.Integral, low=0, high=MAX_RULES),
         "class_weight": ClassWeightCheck(),
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
         "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),

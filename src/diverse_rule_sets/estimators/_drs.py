@@ -48,7 +48,7 @@ class DRSClassifier(SearchClassifier):
     min_support : int, default=1
         Minimum number of training records that a rule covers.
     n_candidates : int, default=500
-        Number of rules drawn for each class in each round.
+        Number of rules drawn for each class in each round, at most 100,000.
     measure : {"pairs", "triples"}, default="pairs"
         The distribution of drawn rules, Eq. 8 or Eq. 7 of the paper; see :func:`diverse_rule_sets.sample_rules`.
     diversity : {"strict", "permissive", "none"} or float, default="strict"
@@ -101,7 +101,7 @@ class DRSClassifier(SearchClassifier):
     )
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,
-        "n_candidates": Number(numbers.Integral, low=1),
+        "n_candidates": Number(numbers.Integral, low=1, high=100_000),
         "measure": Choice(MEASURES),
         "diversity": DIVERSITY,
         "min_recall_gain": Number(numbers.Real, low=0, high=1),

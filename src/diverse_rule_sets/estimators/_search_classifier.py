@@ -31,6 +31,7 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
+from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
 from diverse_rule_sets.estimators._class_weights import class_weights
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
@@ -129,10 +130,10 @@ class ClassWeightCheck(Check):
 
 # The parameters of both classifiers.
 SHARED_CHECKS: dict[str, Check] = {
-    "max_rules": Number(numbers.Integral, low=0),
+    "max_rules": Number(numbers.Integral, low=0, high=MAX_RULES),
     "min_support": Number(numbers.Integral, low=1),
     "max_overlap": Number(numbers.Real, low=0, high=1),
-    "max_conditions": Optional(Number(numbers.Integral, low=1)),
+    "max_conditions": Optional(Number(numbers.Integral, low=1, high=MAX_CONDITIONS)),
     "binning": Binning(),
     "conflict": ConflictCheck(),
     "default": Anything(),

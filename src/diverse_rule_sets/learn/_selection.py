@@ -23,6 +23,8 @@ LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
     "permissive": lambda qualities: float(qualities.mean()),
     "strict": lambda qualities: float(qualities.max()),
 }
+# Maximum number of items of all candidates that are kept for the second pass.
+_MAX_MEMBERS = 500_000_000
 # Called after each chosen rule with the name of the pass, the number of rules and the records that they cover.
 OnChoice = Callable[[str, int, Cover], None]
 
@@ -79,8 +81,16 @@ class Candidates:
     sizes: list[Integers] = field(default_factory=list)
     qualities: list[Floats] = field(default_factory=list)
 
+    n_members: int = 0
+
     def add(self, bodies: Lists, label: int, sizes: Integers, qualities: Floats) -> None:
-        """Add candidates of one label."""
+        """Add candidates of one label; raises MemoryError if all of them together have too many items."""
+        self.n_members += bodies.members.size
+        if self.n_members > _MAX_MEMBERS:
+            raise MemoryError(
+                f"the candidates for the second pass have over {_MAX_MEMBERS:,} items; lower n_candidates or "
+                "max_rules, leave out columns, or set second_pass=False"
+            )
         self.bodies.append(bodies)
         self.labels.append(np.full(bodies.size, label, np.int32))
         self.sizes.append(sizes)

@@ -19,8 +19,9 @@ Floats = NDArray[np.float64]
 
 # Largest number of pairs or triples to list.
 MAX_TUPLES = 4_000_000
-# Largest number of distinct records times items to store.
+# Largest number of distinct records times items to store, and of all records times items to find the distinct ones.
 _MAX_CELLS = 20_000_000
+_MAX_BITS = 500_000_000
 _ADVICE = 'method="enumeration" is for small tables; use method="rejection"'
 
 
@@ -66,8 +67,13 @@ class EnumerationSampler:
 
     def _distinct(self, part: Part) -> tuple[Flags, Integers]:
         """Return the distinct records as rows of flags over the items, and how often each occurs."""
+        n_records, n_items = self._backend.n_records, self._backend.n_items
+        if n_records * n_items > _MAX_BITS:
+            raise TooManyTuplesError(
+                f"{n_records:,} records x {n_items:,} items are too many to find the distinct records; {_ADVICE}"
+            )
         try:
-            items, counts = self._backend.distinct(part.cover, _MAX_CELLS // max(self._backend.n_items, 1))
+            items, counts = self._backend.distinct(part.cover, _MAX_CELLS // max(n_items, 1))
         except TooManyRecordsError as error:
             raise TooManyTuplesError(f"{error}; {_ADVICE}") from None
         if self._banned is not None:

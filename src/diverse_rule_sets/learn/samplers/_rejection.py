@@ -26,6 +26,8 @@ from diverse_rule_sets.learn.samplers._parts import Part, Parts, nonempty_subset
 
 # Proposals per body to draw, after which the remaining bodies are drawn by enumeration.
 _MAX_PROPOSALS = 64
+# Maximum number of items of the records that are drawn at a time.
+_MAX_CELLS = 1 << 24
 
 
 class RejectionSampler:
@@ -55,9 +57,9 @@ class RejectionSampler:
             return Lists.of([])
         accepted: list[Lists] = []
         n_accepted = n_proposed = 0
-        rate = 1.0
+        rate, most = 1.0, max(64, _MAX_CELLS // self._backend.n_items)
         while n_accepted < n and n_proposed < _MAX_PROPOSALS * n + 1024:
-            size = min(int((n - n_accepted) / rate * 1.1) + 16, 4 * n + 64)
+            size = min(int((n - n_accepted) / rate * 1.1) + 16, 4 * n + 64, most)
             bodies = self._propose(positives, parts.others, size, rng)
             n_proposed += size
             bodies = bodies.take(np.arange(min(bodies.size, n - n_accepted)))

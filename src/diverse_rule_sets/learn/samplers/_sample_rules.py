@@ -19,6 +19,8 @@ SAMPLERS: dict[str, type[RejectionSampler] | type[EnumerationSampler]] = {
     "rejection": RejectionSampler,
     "enumeration": EnumerationSampler,
 }
+# Maximum number of bodies that one call draws.
+_MAX_DRAWN = 1_000_000
 
 
 def sample_rules(
@@ -48,7 +50,7 @@ def sample_rules(
     items : boolean array (n_records, n_items), which items hold for which records
     y : array (n_records,), labels
     label : the label to draw bodies for
-    n : how many bodies to draw
+    n : how many bodies to draw, at most 1,000,000
     covered : boolean array (n_records,), records already covered by rules; none by default
     measure : ``"pairs"`` or ``"triples"``
     method : ``"rejection"`` (time linear in the number of records) or ``"enumeration"`` (lists all tuples of distinct
@@ -76,7 +78,7 @@ def sample_rules(
         raise ValueError(
             f"y must have one label per record: items has {table.shape[0]} records, y has shape {labels.shape}"
         )
-    check_number("n", n, numbers.Integral, low=0)
+    check_number("n", n, numbers.Integral, low=0, high=_MAX_DRAWN)
     check_number("length_odds", length_odds, numbers.Real, low=0, high=1e6, open_low=True)
     check_choice("measure", measure, MEASURES)
     check_choice("method", method, SAMPLERS)
