@@ -66,6 +66,15 @@ def is_same(a, b):
     return b in {a}
 
 
+def as_python(name):
+    """Return the name as a Python value: of a numpy scalar, and a date as the start of the day."""
+    name = name.item() if isinstance(name, np.generic) else name
+    if isinstance(name, pd.Timestamp) and name is not pd.NaT:
+        return name.to_pydatetime()
+    is_day = isinstance(name, datetime.date) and not isinstance(name, datetime.datetime)
+    return datetime.datetime(name.year, name.month, name.day) if is_day else name
+
+
 def is_missing_name(name):
     """Return whether a name means missing, such as NaN; such a name may be refused."""
     return is_missing(name) or (isinstance(name, Decimal) and name.is_nan())

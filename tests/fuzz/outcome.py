@@ -5,11 +5,15 @@ import traceback
 import warnings
 from contextlib import contextmanager
 
+import polars as pl
+
 from .kinds import FITS
-from .names import has_repetition, is_missing_name
+from .names import as_python, has_repetition, is_missing_name
 from .parameters import MAY_BE_REFUSED
 
 PACKAGE = "diverse_rule_sets"
+# What a check may raise: errors, and panics of polars, which are not subclasses of Exception.
+ERRORS = (Exception, pl.exceptions.PanicException)
 
 # The texts of warnings that are allowed.
 KNOWN_WARNINGS = tuple(
@@ -108,7 +112,7 @@ def _blamable(case):
     for column in case.columns:
         if repeated or column.fate != FITS or is_missing_name(column.name):
             parts.append(_named(column.name))
-            if case.library in ("numpy", "lists"):
+            if repeated or case.library in ("numpy", "lists"):
                 parts.append(r"\bX\b")
     if case.label_kind.fate != FITS:
         parts.append(r"\by\b|\b[Ll]abels?\b")
@@ -117,8 +121,12 @@ def _blamable(case):
 
 
 def _named(name):
-    """Return the pattern of a column in an error: its repr, not as a part of a longer word or number."""
-    return rf"(?<![\w.'\"-]){re.escape(repr(name))}(?![\w.'\"-])"
+    """Return the pattern of a column in an error: its repr, not as a part of a longer word or number.
+
+    numpy scalars may be written as Python values.
+    """
+    spellings = {repr(name), repr(as_python(name))}
+    return rf"(?<![\w.'\"-])({'|'.join(map(re.escape, sorted(spellings)))})(?![\w.'\"-])"
 
 
 def refusal(function):

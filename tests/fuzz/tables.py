@@ -124,7 +124,7 @@ def _sizes(draw):
         n = 2000
     if kind == 998:
         n_columns = 200
-    return n, draw.pick((0, 4, 12)), n_columns
+    return n, draw.pick((0, 3, 8)), n_columns
 
 
 def _values(draw, kind, n, n_new):
