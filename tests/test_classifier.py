@@ -158,6 +158,7 @@ def test_the_parameters_and_their_defaults():
         condition_price=0.03,
         second_pass=True,
         split=True,
+        skip_rare=True,
     )
 
 
@@ -198,6 +199,7 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         condition_price=0.03,  # means nothing in the paper's search
         second_pass=True,
         split=False,
+        skip_rare=False,
     )
     plan, options = clf._plan(3, 0), clf._cut_options(4, CheckedConstraints())
     assert (plan.min_evidence, plan.smoothing) == (0.0, 3.0)

@@ -106,7 +106,7 @@ def test_the_words_of_an_option_are_those_that_the_classifier_takes(name):
         ("--class-weight none", {"class_weight": None}),
         ("--class-weight good=2 --class-weight a=b=1", {"class_weight": {"good": 2.0, "a=b": 1.0}}),
         ("--binning quantile", {"binning": "quantile"}),
-        ("--binning age=25,60.5 --binning x=uniform", {"binning": {"age": [25, 60.5], "x": "uniform"}}),
+        ("--binning age=25,60.5 --binning since=uniform", {"binning": {"age": [25, 60.5], "since": "uniform"}}),
         ("--negation", {"negation": True}),
         ("--no-negation", {"negation": False}),
         ("--max-fallbacks 3 --min-evidence 0", {"max_fallbacks": 3, "min_evidence": 0.0}),

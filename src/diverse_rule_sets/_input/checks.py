@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import math
 import numbers
 import sys
@@ -28,7 +30,7 @@ def check_number(
     if low is not None:
         bounds.append(f"above {low:g}" if open_low else f"at least {low:g}")
     if high is not None:
-        bounds.append(f"at most {high:g}")
+        bounds.append(f"at most {high:,.0f}" if kind is numbers.Integral and high >= 1e5 else f"at most {high:g}")
     expected = " ".join([noun, " and ".join(bounds)]).strip()
     if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be {expected}, got {value!r} ({type(value).__name__})")
@@ -43,7 +45,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str], alternative: str
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}{alternative}, got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}{alternative}, got {value!r}{did_you_mean(value, choices)}")
 
 
 class Check(ABC):
@@ -139,13 +141,18 @@ class Jobs(Check):
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return a numpy Generator for any ``random_state`` that scikit-learn accepts."""
+    """Return a numpy Generator for any ``random_state`` that scikit-learn accepts.
+
+    None means numpy's global RandomState, as in scikit-learn, so that ``np.random.seed`` makes results repeatable.
+    """
+    if random_state is None:
+        from sklearn.utils import check_random_state
+
+        random_state = check_random_state(None)
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max, size=4))
-    if random_state is None:
-        return np.random.default_rng()
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(
@@ -161,3 +168,64 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
+
+
+_SIMILAR = 0.6  # the least similarity of a name that is suggested, as in difflib
+_MAX_COMPARED, _MAX_LENGTH = 20_000, 100  # names that are compared, and their characters
+_MAX_LISTED = 20  # names or labels that an error lists
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return the end of an error about an unknown name, with the known name that is most like it; empty if none is.
+
+    Names that differ only by case, blanks, underscores and hyphens are the most similar ones. The time is linear in
+    the number of names, also for many long names that are alike.
+
+    Examples
+    --------
+    >>> did_you_mean("Incme", ["age", "income"]), did_you_mean("height", ["age", "income"])
+    ("; did you mean 'income'?", '')
+    """
+    found = find_similar(name, known)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def find_similar(name: object, known: Iterable[object]) -> list[Any]:
+    """Return the known name that is most like a name, as a list; an empty list if none is."""
+    folded: dict[str, object] = {}
+    for other in known:
+        folded.setdefault(_fold(other), other)
+    wanted = _fold(name)
+    found = wanted if wanted in folded else None
+    if found is None and len(wanted) <= _MAX_LENGTH:
+        short = itertools.islice((text for text in folded if len(text) <= _MAX_LENGTH), _MAX_COMPARED)
+        found = _most_similar(wanted, short)
+    return [] if found is None else [folded[found]]
+
+
+def _fold(name: object) -> str:
+    return "".join(character for character in str(name).casefold() if not character.isspace() and character not in "_-")
+
+
+def _most_similar(wanted: str, texts: Iterable[str]) -> str | None:
+    """Return the text that is most similar; None if none is similar. Only a few are compared in full."""
+    matcher = difflib.SequenceMatcher(None, "", wanted)
+    bounds = []
+    for text in texts:
+        matcher.set_seq1(text)
+        if matcher.real_quick_ratio() >= _SIMILAR and (bound := matcher.quick_ratio()) >= _SIMILAR:
+            bounds.append((bound, text))
+    best, found = 0.0, None
+    for bound, text in sorted(bounds, key=lambda pair: -pair[0])[:100]:
+        if bound <= best:
+            break
+        matcher.set_seq1(text)
+        if matcher.ratio() >= _SIMILAR and matcher.ratio() > best:
+            best, found = matcher.ratio(), text
+    return found
+
+
+def list_text(values: Iterable[Any]) -> str:
+    """Return names or labels as a list for an error, the first ones if there are many."""
+    shown = list(itertools.islice(values, _MAX_LISTED + 1))
+    return repr(shown) if len(shown) <= _MAX_LISTED else repr(shown[:-1])[:-1] + ", ...]"

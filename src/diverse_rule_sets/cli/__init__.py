@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from diverse_rule_sets.cli._streams import replace_closed_streams
+
 __all__ = ["main"]
 
 
@@ -31,13 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drs ...
     0
     """
-    if not all(map(_is_installed, ("typer", "rich", "polars"))):
-        sys.stderr.write("drs: error: the command line needs an extra: pip install 'diverse-rule-sets[cli]'\n")
-        return 1
-    from diverse_rule_sets.cli._app import app
-    from diverse_rule_sets.cli._errors import run_safely
+    with replace_closed_streams():
+        if not all(map(_is_installed, ("typer", "rich", "polars"))):
+            sys.stderr.write("drs: error: the command line needs an extra: pip install 'diverse-rule-sets[cli]'\n")
+            return 1
+        from diverse_rule_sets.cli._app import app
+        from diverse_rule_sets.cli._errors import run_safely
 
-    return run_safely(app, sys.argv[1:] if arguments is None else list(arguments))
+        return run_safely(app, sys.argv[1:] if arguments is None else list(arguments))
 
 
 def _is_installed(name: str) -> bool:

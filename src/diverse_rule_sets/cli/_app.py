@@ -111,8 +111,9 @@ def fit(
 
     Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
+    from diverse_rule_sets.cli._column_warnings import warn_about_columns
     from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
-    from diverse_rule_sets.cli._fitting import check_parameters, fit_rules, make_records, split_records
+    from diverse_rule_sets.cli._fitting import check_columns, check_parameters, fit_rules, make_records, split_records
     from diverse_rule_sets.cli._messages import print_held_out
     from diverse_rule_sets.cli._reading import load
     from diverse_rule_sets.cli._terminal import show_rules
@@ -120,7 +121,10 @@ def fit(
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
-    records = make_records(load(table, reading), target, drop or [], drop_unlabelled)
+    loaded = load(table, reading)
+    records = make_records(loaded, target, drop or [], drop_unlabelled)
+    check_columns(parameters, records.X.columns, target, drop or [])
+    warn_about_columns(loaded, records.X)
     parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     measured = None
     if parts is not None:

@@ -17,15 +17,22 @@ from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._reading_options import MISSING
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"
-_WHOLE = r"^[-+]?[0-9]+$"
+# Types of categories: the cells are values of the type, which rules compare with single values and not by order.
+_CATEGORIES_OF = {
+    "category of numbers": NUMBER,
+    "category of dates": DATE,
+    "category of dates (UTC)": INSTANT,
+}
+# The definition of a number: at most one sign, digits of ASCII, at most one decimal mark and one exponent.
+_WHOLE = r"\A[-+]?[0-9]+\z"
 _REAL = {  # by the decimal mark
-    mark: rf"^[-+]?([0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)([eE][-+]?[0-9]+)?$|^[-+]?(?i:inf|infinity|nan)$"
+    mark: rf"\A[-+]?(?:(?:[0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan))\z"
     for mark in (".", ",")
 }
-_GROUPED = r"^[-+]?[0-9]{1,3},[0-9]{3}$"  # could be thousands or decimals
+_GROUPED = r"\A[-+]?[0-9]{1,3},[0-9]{3}\z"  # could be thousands or decimals
 _NEARLY_ALL = 0.95
 _CODE = r"^[-+]?0[0-9]"
-_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\d(:?\d\d)?))?)?")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|[-+]\d\d(:?\d\d)?))?)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -76,10 +83,21 @@ class Cells:
         examples = numbers.filter(numbers.str.contains(",", literal=True) & ~numbers.str.contains(_GROUPED))
         return examples[0] if len(examples) and len(numbers) >= _NEARLY_ALL * len(cells) else None
 
+    def find_exceptions(self, column: pl.Series) -> list[str]:
+        """Return the cells that are not numbers, the most frequent first, if nearly all cells are numbers."""
+        cells = self.strip(column).drop_nulls()
+        is_number = cells.str.contains(_REAL[self.decimal])
+        if is_number.all() or is_number.sum() < _NEARLY_ALL * len(cells) or cells.str.contains(_CODE).any():
+            return []
+        counts = cells.filter(~is_number).alias("cell").value_counts().sort(["count", "cell"], descending=[True, False])
+        return counts["cell"].to_list()
+
     def parse_date(self, cell: str) -> datetime.datetime | None:
         """Return the date of a cell, with or without a time and a time zone; None if it is not a date."""
         try:
             if self.date_format is not None:
+                if any(character.isdigit() and not character.isascii() for character in cell):
+                    return None
                 date = datetime.datetime.strptime(cell, self.date_format)
             elif _ISO.fullmatch(cell):
                 date = datetime.datetime.fromisoformat(cell.replace(" +", "+").replace(" Z", "Z"))
@@ -87,7 +105,7 @@ class Cells:
                 return None
         except ValueError:
             return None
-        return date if date.tzinfo is None else date.astimezone(datetime.UTC)
+        return date
 
     def _expected(self, kind: str) -> str:
         """Return a description of the cells of a type, for errors."""
@@ -101,6 +119,7 @@ class Cells:
         ``values`` are the values in the conditions of the rules, for text columns and columns of several types: a text
         such as NA is a value, and not missing, if a condition has it.
         """
+        kind = _CATEGORIES_OF.get(kind, kind)
         if kind == CATEGORY:
             return self._as_values(self.strip(column, values), values)
         if kind not in _READERS:  # text is unchanged, with outer blanks
@@ -109,10 +128,17 @@ class Cells:
         read = _READERS[kind](self, cells)
         wrong = (read.is_null() & cells.is_not_null()).arg_true()
         if len(wrong):
-            place, cell = f"column {column.name!r}, record {wrong[0] + 1}", column[wrong[0]]
-            hint = " (is it a decimal comma? give --decimal ,)" if kind == NUMBER and re.match(_REAL[","], cell) else ""
-            raise InputError(f"{place}: expected {self._expected(kind)}, got {cell!r}{hint}")
+            place = f"column {column.name!r}, record {wrong[0] + 1}"
+            hint = self._hint(kind, cells[wrong[0]])
+            raise InputError(f"{place}: expected {self._expected(kind)}, got {column[wrong[0]]!r}{hint}")
         return read
+
+    def _hint(self, kind: str, cell: str) -> str:
+        """Return what could be wrong with a cell that is not of a type, for errors."""
+        if kind == NUMBER and self.decimal == "." and _is_number(cell, ","):
+            return " (is it a decimal comma? give --decimal ,)"
+        date = self.parse_date(cell) if kind == INSTANT else None
+        return " (in UTC it is outside the years 1 to 9999)" if date is not None and date.tzinfo is not None else ""
 
     def _as_values(self, cells: pl.Series, values: Sequence[Any]) -> pl.Series:
         """Return the cells of a column of several types: as values of the rules, or else as numbers or text."""
@@ -121,20 +147,24 @@ class Cells:
         def value(cell: str | None) -> Any:
             if cell is None or cell in known:
                 return None if cell is None else known[cell]
-            return float(cell.replace(",", ".")) if re.match(_REAL[self.decimal], cell) else cell
+            return float(cell.replace(",", ".")) if _is_number(cell, self.decimal) else cell
 
         return pl.Series(cells.name, [value(cell) for cell in cells], pl.Object)
 
 
+def _is_number(cell: str, decimal: str) -> bool:
+    return re.match(_REAL[decimal].replace(r"\z", r"\Z"), cell) is not None  # the end of the text in Rust and Python
+
+
 def _numbers(settings: Cells, cells: pl.Series) -> pl.Series:
     """Return the cells as numbers: as integers if all of them are integers."""
-    cells = cells.str.strip_prefix("+")
-    if cells.str.contains(_WHOLE).all():
-        whole = cells.cast(pl.Int64, strict=False)
-        if whole.null_count() == cells.null_count():
+    numbers = cells.set(~cells.str.contains(_REAL[settings.decimal]), None)
+    numbers = numbers.str.strip_prefix("+").str.replace(",", ".", literal=True)
+    if numbers.str.contains(_WHOLE).all():
+        whole = numbers.cast(pl.Int64, strict=False)
+        if whole.null_count() == numbers.null_count():
             return whole
-    real = cells.set(~cells.str.contains(_REAL[settings.decimal]), None)
-    return real.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return numbers.cast(pl.Float64, strict=False)
 
 
 def _booleans(_: Cells, cells: pl.Series) -> pl.Series:
@@ -148,10 +178,18 @@ def _dates(zoned: bool) -> Callable[[Cells, pl.Series], pl.Series]:
         for cell in cells.drop_nulls().unique():
             date = settings.parse_date(cell)
             if date is not None and (date.tzinfo is not None) == zoned:
-                dates[cell] = date
+                dates[cell] = _in_utc(date) if zoned else date
         return pl.Series(cells.name, [dates.get(cell) for cell in cells], pl.Datetime("us", "UTC" if zoned else None))
 
     return read
+
+
+def _in_utc(date: datetime.datetime) -> datetime.datetime | None:
+    """Return a date with a time zone in UTC; None if that is outside the years 1 to 9999."""
+    try:
+        return date.astimezone(datetime.UTC)
+    except OverflowError:
+        return None
 
 
 _READERS: dict[str, Callable[[Cells, pl.Series], pl.Series]] = {

@@ -18,7 +18,8 @@ import typer
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 # A warning of scikit-learn about small tables; the figures are correct nevertheless.
 _IGNORED_WARNING = "y_pred contains classes not in y_true"
-_DISK_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# Errors of the standard output: errors of other outputs have a file name.
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 
 class InputError(Exception):
@@ -58,24 +59,36 @@ def run_safely(app: typer.Typer, arguments: list[str]) -> int:
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             command = typer.main.get_command(app)
-            with command.make_context("drs", arguments) as context:
-                command.invoke(context)
+            code = _invoke(command, arguments)
             sys.stdout.flush()
-            return 0
+            return code
         except BaseException as error:
-            if debug and not isinstance(error, SystemExit | typer.Exit):
-                traceback.print_exc()
+            if debug and not isinstance(error, SystemExit):
+                _print_traceback()
             code = _print_error(error)
             _flush_stdout()
             return code
+
+
+def _invoke(command: Any, arguments: list[str]) -> int:
+    """Run the command; return its exit code if it ends without an error, as after printing the help."""
+    try:
+        with command.make_context("drs", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _print_traceback() -> None:
+    for line in traceback.format_exc().splitlines():
+        sys.stderr.write(f"{escape_unprintable(line)}\n")
 
 
 def _print_error(error: BaseException) -> int:
     """Print an error as one line, unless it needs no message, and return the exit code."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else DATA_ERROR
-    if isinstance(error, typer.Exit):
-        return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         sys.stderr.write("drs: interrupted\n")
         return INTERRUPTED
@@ -92,10 +105,8 @@ def _print_error(error: BaseException) -> int:
 
 def _error_text(error: BaseException) -> str:
     """Return the text of an error for users who do not know Python."""
-    if (
-        isinstance(error, OSError) and error.errno in _DISK_FULL and not error.filename
-    ):  # errors of other outputs have a file name
-        return f"cannot write the standard output: {error.strerror}"
+    if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and not error.filename:
+        return f"cannot write the standard output: {failure_text(error)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, InputError | ValueError | TypeError | ImportError):
@@ -103,6 +114,11 @@ def _error_text(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory for this table"
     return f"unexpected {type(error).__name__}: {error} (set DRS_DEBUG=1 for the details, and please report it)"
+
+
+def failure_text(error: OSError) -> str:
+    """Return why an output cannot be written."""
+    return "it is closed" if error.errno == errno.EBADF else str(error.strerror or error)
 
 
 def print_message(message: str, level: str = "error") -> None:

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._util.files import is_special, whole_file
-from diverse_rule_sets.cli._errors import InputError, UsageError
+from diverse_rule_sets.cli._errors import InputError, UsageError, failure_text
 
 STANDARD = "-"
+MAX_MODEL = 100_000_000  # bytes
 
 
 def check_inputs(*paths: str) -> None:
@@ -23,9 +25,16 @@ def check_inputs(*paths: str) -> None:
         raise UsageError("only one of the model and the table can be read from the standard input")
 
 
+def standard_input() -> io.BufferedReader:
+    """Return the standard input as bytes; raise an error if it is closed."""
+    if sys.stdin is None:
+        raise InputError("the standard input is closed; expected a table or a model from a pipe")
+    return sys.stdin.buffer  # type: ignore[return-value]
+
+
 def read_model(path: str) -> RuleSet:
     """Read a model file; `-` is the standard input."""
-    content = sys.stdin.buffer.read() if path == STANDARD else _read_bytes(path)
+    content = _read_bytes(path)
     try:
         return RuleSet.from_json(content)
     except (ValueError, TypeError) as error:
@@ -33,12 +42,23 @@ def read_model(path: str) -> RuleSet:
 
 
 def _read_bytes(path: str) -> bytes:
+    if path == STANDARD:
+        return _read_all(standard_input(), "the standard input")
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a model file, got a folder")
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return _read_all(file, path)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such model file; `drs fit table.csv -o {path}` makes one") from None
+
+
+def _read_all(file: BinaryIO, name: str) -> bytes:
+    """Return the content of a file, unless it is larger than any model file."""
+    content = file.read(MAX_MODEL + 1)
+    if len(content) > MAX_MODEL:
+        raise InputError(f"{name}: is larger than {MAX_MODEL // 10**6} MB; expected a model file, written by drs fit")
+    return content
 
 
 def write_text(text: str, output: str | None) -> None:
@@ -70,7 +90,7 @@ def write_errors(output: str) -> Iterator[None]:
         if isinstance(cause, BrokenPipeError):
             raise cause from error
         name = "the standard output" if output == STANDARD else output
-        raise InputError(f"cannot write {name}: {cause.strerror or cause}") from error
+        raise InputError(f"cannot write {name}: {failure_text(cause)}") from error
 
 
 def check_output(output: str | None, *inputs: str) -> None:
@@ -98,7 +118,7 @@ def _same_file(output: str, path: str) -> bool:
     if path != STANDARD:
         return os.path.exists(path) and os.path.samefile(output, path)
     try:
-        number = sys.stdin.fileno()
-    except io.UnsupportedOperation:  # not a file: another program has replaced the standard input
+        number = standard_input().fileno()
+    except (InputError, io.UnsupportedOperation):  # closed, or not a file: another program has replaced it
         return False
     return os.path.samestat(os.stat(output), os.fstat(number))

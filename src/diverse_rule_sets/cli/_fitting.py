@@ -14,13 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli._column_types import as_labels
-from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors, print_message
-from diverse_rule_sets.cli._options import LABEL_PARAMETERS
+from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
+from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import LoadedTable
 
-_MIN_RECORDS = 20  # with fewer records, different values do not show that a column is an id
+_MIN_RECORDS = 20  # with fewer records, each may have a class of its own
 _MANY_CLASSES = 1000
 
 
@@ -37,7 +38,7 @@ class Records:
 
 
 def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
-    """Return the records and labels of a table; warn about columns that look wrong."""
+    """Return the records and labels of a table."""
     for name in (target, *drop):
         table.column(name)
     if target in drop:
@@ -56,13 +57,6 @@ def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unla
             )
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
     _check_labels(y, table.name)
-    for name in names:
-        example = table.find_decimal_comma(name) if X[name].dtype == pl.String else None
-        if example is None:
-            _warn_about_id(X[name])
-        else:
-            problem = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
-            print_message(f"{problem}, such as {example!r}; to read them as numbers give --decimal ,", "warning")
     return Records(X, y)
 
 
@@ -79,20 +73,6 @@ def _check_labels(y: pl.Series, name: str) -> None:
         quantity = "numbers with a fraction are treated as a quantity, " if len(fractions) else ""
         hint = "" if many else f" (--kind {shlex.quote(f'{y.name}=text')} makes each number a class)"
         raise InputError(f"{name}: the target {y.name!r} holds {values}; {quantity}expected a few classes{hint}")
-
-
-def _warn_about_id(column: pl.Series) -> None:
-    """Warn about a column that identifies the records: different texts, or consecutive integers."""
-    if column.dtype != pl.String and not column.dtype.is_integer():
-        return
-    values = column.drop_nulls()
-    if len(values) < max(_MIN_RECORDS, len(column) // 2) or values.n_unique() < len(values):
-        return
-    is_count = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
-    if column.dtype == pl.String or is_count:
-        reason = "counts the records" if is_count else "has a different text for each record"
-        hint = f"leave it out with --drop {column.name!r}"
-        print_message(f"column {column.name!r} {reason}, as an id would; {hint}", "warning")
 
 
 def convert_labels(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any]:
@@ -130,6 +110,18 @@ def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
             raise UsageError(f"{flag} cannot be used with --as-in-paper" if paper else f"{flag} needs --as-in-paper")
     with option_errors(parameters):
         _estimator(paper)(**parameters)._check_parameters()
+
+
+def check_columns(parameters: Mapping[str, Any], names: Sequence[str], target: str, drop: Sequence[str]) -> None:
+    """Raise an error for a parameter that names a column that rules cannot read."""
+    for option in COLUMN_PARAMETERS:
+        given = parameters.get(option, ())
+        given = directions_by_column(given, names) if option == "monotone" and given else given
+        for name in () if isinstance(given, str) else given:
+            if name not in names:
+                reason = f"which the table does not have as a column{did_you_mean(name, names)}"
+                reason = "the target" if name == target else "which --drop leaves out" if name in drop else reason
+                raise UsageError(f"--{option} names {name!r}, {reason}")
 
 
 def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:

@@ -114,7 +114,7 @@ def with_options(**groups: Sequence[Option]) -> Callable[[Callable[..., Any]], C
 def read_integer(text: str) -> int:
     """Return an integer such as `12`."""
     try:
-        return int(text)
+        return int(_check_digits(text))
     except ValueError:
         raise ValueError("a whole number") from None
 
@@ -122,9 +122,16 @@ def read_integer(text: str) -> int:
 def read_number(text: str) -> float:
     """Return a number such as `0.5`."""
     try:
-        return float(text)
+        return float(_check_digits(text))
     except ValueError:
         raise ValueError("a number") from None
+
+
+def _check_digits(text: str) -> str:
+    """Return the text; raise an error for numbers of Python that are text in a table, such as `1_000`."""
+    if not text.isascii() or "_" in text:
+        raise ValueError
+    return text
 
 
 def read_non_negative_integer(text: str) -> int:
@@ -200,7 +207,7 @@ def read_class_weights(given: list[str]) -> Any:
     expected = "balanced, none, or label=weight, several times"
     weights = [split_pair(text, expected) for text in given]
     try:
-        return {label: float(weight) for label, weight in weights}
+        return {label: read_number(weight) for label, weight in weights}
     except ValueError:
         raise ValueError(expected) from None
 
@@ -221,7 +228,7 @@ def read_binnings(given: list[str]) -> Any:
 
 
 def _read_edge(text: str, expected: str) -> Any:
-    for read in (int, float, datetime.datetime.fromisoformat):
+    for read in (read_integer, read_number, datetime.datetime.fromisoformat):
         try:
             return read(text.strip())
         except ValueError:
@@ -365,3 +372,5 @@ REPORT_OPTIONS = (
 )
 # Parameters with labels, which are converted to the type of the labels in the table.
 LABEL_PARAMETERS = ("class_weight", "default")
+# Parameters with names of columns.
+COLUMN_PARAMETERS = ("forbidden", "required", "monotone", "binning")

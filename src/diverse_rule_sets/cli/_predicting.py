@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from diverse_rule_sets import RuleSet
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special, whole_file
 from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
@@ -198,7 +199,8 @@ def label_for(rule_set: RuleSet, text: str) -> Any:
     if label not in rule_set.classes:
         more = ", ..." if len(rule_set.classes) > _MAX_CLASSES else ""
         known = ", ".join(map(repr, rule_set.classes[:_MAX_CLASSES])) + more
-        raise UsageError(f"--label must be one of {known}, got {text!r}")
+        hint = did_you_mean(text, rule_set.classes)
+        raise UsageError(f"--label must be one of {known}, got {text!r}{hint}")
     return label
 
 

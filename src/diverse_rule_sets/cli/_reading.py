@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import gzip
 import io
-import itertools
-import sys
-import zlib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special
 from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
-from diverse_rule_sets.cli._errors import InputError, UsageError, print_message
-from diverse_rule_sets.cli._files import STANDARD
+from diverse_rule_sets.cli._errors import InputError, UsageError
+from diverse_rule_sets.cli._files import STANDARD, standard_input
 from diverse_rule_sets.cli._reading_options import FORMATS, MISSING
+from diverse_rule_sets.cli._text_files import decompress, file_errors, read_cells, select_positions
 
 _ENDINGS = {
     "csv": "csv",
@@ -35,7 +30,6 @@ _ENDINGS = {
     "feather": "arrow",
     "ipc": "arrow",
 }
-_BLOCK = 20_000
 _QUOTES = "if commas separate the cells, numbers with --decimal , need quotes; or give --separator, such as ';'"
 
 
@@ -63,7 +57,8 @@ class LoadedTable:
     def column(self, name: str) -> pl.Series:
         """Return a column as it is in the file; raise an error that lists the columns if there is no such column."""
         if name not in self.frame.columns:
-            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}")
+            hint = did_you_mean(name, self.names)
+            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}{hint}")
         return self.frame[name]
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
@@ -75,12 +70,14 @@ class LoadedTable:
             return column
         return self.cells.read(column, kind or given or self.cells.guess_kind(column), values)
 
-    def find_decimal_comma(self, name: str) -> str | None:
-        """Return a number with a decimal comma of a column that is read as text; None if there is none.
-
-        None too if the user has given the type of the column.
-        """
-        return self.cells.find_decimal_comma(self.column(name)) if self.is_text and name not in self.kinds else None
+    def words_for_missing(self) -> list[str]:
+        """Return the texts of missing values that occur in the table."""
+        found: set[str] = set()
+        for column in self.frame:
+            if column.dtype == pl.String:
+                cells = column.str.strip_chars()
+                found.update(cells.filter(cells.is_in(list(self.cells.missing))).unique())
+        return [word for word in self.cells.missing if word in found]
 
     def labels(self, name: str) -> pl.Series:
         """Return a column of labels: numbers, booleans, or text without outer blanks; null if missing."""
@@ -112,25 +109,20 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
     name = "the standard input" if path == STANDARD else path
     cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"), reading.get("decimal", "."))
     is_text = form in ("csv", "tsv")
-    with _open(path) as file, _file_errors(name):
+    with _open(path, name) as file, file_errors(name):
         if is_text:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
-            with _decode(file, reading.get("encoding", "utf-8")) as lines:
-                hint = _QUOTES if separator == cells.decimal == "," else "is --separator right?"
-                frame, names = _read_text(csv.reader(lines, delimiter=separator, strict=True), name, only, hint)
+            hint = _QUOTES if separator == cells.decimal == "," else "is --separator right?"
+            frame, names = read_cells(file, name, reading.get("encoding", "utf-8"), separator, only, hint)
         else:
             frame = _read_binary(file.read(), form, name)
             names = frame.columns
-            frame = frame.select(names[j] for j in _positions(names, only))
+            frame = frame.select(names[j] for j in select_positions(names, only))
     unknown = set(reading.get("kind", {})) - set(names)
     if unknown:
-        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}")
+        hint = did_you_mean(min(unknown), names)
+        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}{hint}")
     return LoadedTable(frame, names, name, is_text, cells, reading.get("kind", {}))
-
-
-def _positions(names: list[str], only: Collection[str] | None) -> list[int]:
-    """Return the positions of the selected columns; if none is selected, of the first, to count the records."""
-    return [j for j, name in enumerate(names) if only is None or name in only] or [0]
 
 
 def _format_of(path: str) -> str:
@@ -146,33 +138,15 @@ def _format_of(path: str) -> str:
 
 
 @contextmanager
-def _open(path: str) -> Iterator[BinaryIO]:
+def _open(path: str, name: str) -> Iterator[BinaryIO]:
     """Open a file or the standard input; decompress gzip files, independent of their names."""
     if path == STANDARD:
-        yield _decompress(sys.stdin.buffer)  # type: ignore[arg-type]
+        yield decompress(standard_input(), name)
         return
     if Path(path).is_dir():
         raise InputError(f"{path}: expected a table, got a folder")
     with open(path, "rb") as file:
-        yield _decompress(file)
-
-
-def _decompress(file: io.BufferedReader) -> BinaryIO:
-    if file.peek(2)[:2] == b"\x1f\x8b":
-        return io.BufferedReader(gzip.GzipFile(fileobj=file))  # type: ignore[type-var,return-value]
-    return file
-
-
-@contextmanager
-def _file_errors(name: str) -> Iterator[None]:
-    """Turn errors of libraries about a damaged file into errors that name the file."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name}: the compressed file is cut off or damaged ({error})") from None
-    except UnicodeError as error:
-        encoding = getattr(error, "encoding", "utf-8")
-        raise InputError(f"{name}: is not {encoding} text ({error}); give --encoding, such as latin-1") from None
+        yield decompress(file, name)
 
 
 def _read_binary(content: bytes, form: str, name: str) -> pl.DataFrame:
@@ -193,63 +167,3 @@ def _read_arrow(content: bytes) -> pl.DataFrame:
 
 
 _BINARY: dict[str, Callable[[bytes], pl.DataFrame]] = {"parquet": _read_parquet, "arrow": _read_arrow}
-
-
-@contextmanager
-def _decode(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Open a file as text; a byte order mark at its start is not part of the first column name."""
-    if codecs.lookup(encoding).name == "utf-8":
-        encoding = "utf-8-sig"
-    text = io.TextIOWrapper(file, encoding, newline="")
-    try:
-        yield text
-    finally:
-        text.detach()  # the caller closes the file
-
-
-def _read_text(reader: Any, name: str, only: Collection[str] | None, hint: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read lines of cells; return the selected columns as text, and the names of all columns."""
-    rows = _rows(reader, name, hint)
-    header = next(rows, None)
-    if header is None:
-        raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
-    names = _column_names(header, name)
-    selected = _positions(names, only)
-    blocks = [pl.DataFrame({names[j]: [] for j in selected}, dict.fromkeys((names[j] for j in selected), pl.String))]
-    while block := list(itertools.islice(rows, _BLOCK)):
-        columns = list(zip(*block, strict=True))
-        blocks.append(pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in selected]))
-    return pl.concat(blocks, rechunk=True), names
-
-
-def _rows(reader: Any, name: str, hint: str) -> Iterator[list[str]]:
-    """Yield the lines that are not blank; raise an error with a hint if a line has not as many cells as the first."""
-    width = None
-    try:
-        for row in reader:
-            if not row:
-                continue
-            width = width or len(row)
-            if len(row) != width:
-                cells = "cell" if len(row) == 1 else "cells"
-                raise InputError(
-                    f"{name}, line {reader.line_num}: {len(row)} {cells}, expected {width} as in the first line "
-                    f"({hint})"
-                )
-            yield row
-    except csv.Error as error:
-        raise InputError(f"{name}, line {reader.line_num}: {error} (is a quote left open?)") from None
-
-
-def _column_names(header: list[str], name: str) -> list[str]:
-    """Return the names in the first line, and check that they differ; a column without a name gets one."""
-    if "\0" in "".join(header) or header[0].startswith(("PAR1", "ARROW1")):
-        raise InputError(f"{name}: is not a text file; give --format parquet or --format arrow")
-    names = [column.strip() or f"column_{j}" for j, column in enumerate(header, 1)]
-    for j, column in enumerate(header, 1):
-        if not column.strip():
-            print_message(f"{name}: column {j} has no name and is called 'column_{j}'", "warning")
-    duplicate = next((column for column, n in Counter(names).items() if n > 1), None)
-    if duplicate is not None:
-        raise InputError(f"{name}: two columns are called {duplicate!r}; expected different names")
-    return names

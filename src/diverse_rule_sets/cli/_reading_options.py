@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import io
 
 from diverse_rule_sets.cli._options import Option, one_of, split_pair
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 KINDS = ("number", "text", "boolean", "date")  # column types that a user can choose
+
+_SAMPLE = 'A,"b"\n' * 5_000  # longer than what is read from a file at a time
 
 
 def read_separator(text: str) -> str:
@@ -28,10 +31,15 @@ def read_decimal_mark(text: str) -> str:
 
 
 def read_encoding(text: str) -> str:
-    """Return the name of an encoding."""
+    """Return the name of an encoding with which text files can be read piece by piece.
+
+    Other names of Python are refused: `hex` is not an encoding of text, and `idna` is one for names of computers.
+    """
     try:
-        codecs.lookup(text)
-    except LookupError:
+        content = io.BytesIO(_SAMPLE.encode(codecs.lookup(text).name))
+        if "".join(io.TextIOWrapper(content, text, newline="")) != _SAMPLE:
+            raise LookupError
+    except (LookupError, ValueError, AssertionError, TypeError):
         raise ValueError("an encoding such as utf-8, latin-1, cp1252 or utf-16") from None
     return text
 

@@ -1,0 +1,68 @@
+"""Warnings of `drs fit` about columns that are probably not what they look like, with the option that helps."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import warnings
+
+import polars as pl
+
+from diverse_rule_sets.cli._errors import print_message
+from diverse_rule_sets.cli._reading import LoadedTable
+
+_MIN_RECORDS = 20  # with fewer records, different values do not show that a column is an id
+_LISTED = 3  # cells in a message
+
+
+def warn_about_columns(table: LoadedTable, X: pl.DataFrame) -> None:
+    """Print a warning for each column that is an id, or text instead of numbers.
+
+    The warnings of the library about these columns are not printed any more: they say the same without the option.
+    """
+    for column in X:
+        message = _text_warning(table, column.name) if column.dtype == pl.String else ""
+        message = message or _id_warning(column)
+        if message:
+            print_message(message, "warning")
+            warnings.filterwarnings("ignore", message=re.escape(f"column {column.name!r} "))
+
+
+def _text_warning(table: LoadedTable, name: str) -> str:
+    """Return a warning about a text column with numbers; empty if it has none, or if the user chose its type."""
+    if name in table.kinds:
+        return ""
+    example = table.cells.find_decimal_comma(table.column(name)) if table.is_text else None
+    if example is not None:
+        problem = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
+        return f"{problem}, such as {example!r}; to read them as numbers give --decimal ,"
+    exceptions = table.cells.find_exceptions(table.column(name))
+    if not exceptions:
+        return ""
+    listed = ", ".join(map(repr, exceptions[:_LISTED]))
+    more = f" and {len(exceptions) - _LISTED:,} more" if len(exceptions) > _LISTED else ""
+    problem = f"column {name!r} is text, but nearly all its values are numbers; the others are {listed}{more}"
+    return f"{problem}; to read it as numbers, without them, give {_options(table, name, exceptions)}"
+
+
+def _options(table: LoadedTable, name: str, exceptions: list[str]) -> str:
+    """Return the options that read a column as numbers: the given words replace the words for missing values."""
+    words = [*table.words_for_missing(), *exceptions[:_LISTED]]
+    options = [f"--missing {shlex.quote(word)}" for word in words]
+    if not table.is_text:
+        options.insert(0, f"--kind {shlex.quote(f'{name}=number')}")
+    return " ".join(options) + (", and so on" if len(exceptions) > _LISTED else "")
+
+
+def _id_warning(column: pl.Series) -> str:
+    """Return a warning about a column that identifies the records: different texts, or consecutive integers."""
+    if column.dtype != pl.String and not column.dtype.is_integer():
+        return ""
+    values = column.drop_nulls()
+    if len(values) < max(_MIN_RECORDS, len(column) // 2) or values.n_unique() < len(values):
+        return ""
+    is_count = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
+    if column.dtype != pl.String and not is_count:
+        return ""
+    reason = "counts the records" if is_count else "has a different text for each record"
+    return f"column {column.name!r} {reason}, as an id would; leave it out with --drop {column.name!r}"
