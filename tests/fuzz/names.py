@@ -45,6 +45,8 @@ def _name(draw, library, style):
         return draw.pick(SURROGATES)
     if style == 7:
         return draw.pick(("a", "A", "á", "a ", " a", "x0", "x1", "X0"))
+    if style == 6 and library == "polars":  # patterns of columns in polars
+        return draw.pick(("^a.*$", "*", "^.*$", "^b$", "^$", "a", "b", "^a", "a$"))
     if draw.chance(0.02):
         return "long " * 2000
     return draw.pick(HOSTILE) if draw.chance(0.7) else text(draw)

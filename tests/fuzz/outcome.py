@@ -17,13 +17,17 @@ ERRORS = (Exception, pl.exceptions.PanicException)
 
 # The texts of warnings that are allowed.
 KNOWN_WARNINGS = tuple(
-    re.compile(text)
+    re.compile(text, re.DOTALL)
     for text in (
         r"required names .* on which no condition separates records; no rule can be learnt",
         r"no rule was found within max_conditions=",
         r"no condition reaches a support of .* records",
         r"column .* holds whole numbers from 2\*\*53 on, which are compared as floating point",
         r"column .* has .* different values; rules use only the .* most frequent",
+        r"column .* looks like an identifier .*; (it is left out of the rules|rules use only whether it is missing)",
+        r"column .* holds numbers as (text|categories) \(.*different values",
+        r"y has fewer than min_support=.* records of some labels, so ",
+        r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
         # of scikit-learn
         r"The number of unique classes is greater than 50% of the number of samples",
         r"A column-vector y was passed when a 1d array was expected",

@@ -206,18 +206,19 @@ def run(plan, seed, workers, seconds=None, show=print):
     """Run cases and return Totals; `plan` is a list of (family, first number, number of cases)."""
     tasks, totals = iter(_tasks(plan, seed)), Totals()
     start = shown = time.monotonic()
-    while True:
+    running = True
+    while running:
+        running = False
         for worker in workers:
             if worker.task is None and (seconds is None or time.monotonic() - start < seconds):
                 worker.give(next(tasks, None))
+            running |= worker.task is not None
             if worker.task is not None:
                 family, known = worker.task[1], len(totals.failures)
                 for number, result in worker.poll() or ():
                     totals.add(family, number, result)
                 if len(totals.failures) > known:
                     show(f"  {family}: {list(totals.failures.values())[-1][0][1][:150]}")
-        if all(worker.task is None for worker in workers):
-            break
         if time.monotonic() - shown > 5:
             shown = time.monotonic()
             show(progress(totals, shown - start))
