@@ -43,6 +43,9 @@ def program(case, failure=None):
     return _imports(body) + "\n" + body + "\n"
 
 
+_SOURCE = """space = {}
+exec(clf.rule_set_.to_python(kind='LIBRARY'), space)
+print(space['predict'](X) if 'LIBRARY' == 'pandas' else X.with_columns(space['predict']()))"""
 _CALLS = {
     "answers": "print(clf.predict(X), clf.predict_proba(X))",
     "records": "print([clf.predict(X[i:i + 1]) for i in range(len(X))])",
@@ -50,7 +53,7 @@ _CALLS = {
     "explain": "print(clf.explain(X), clf.why(X), clf.rule_set_, clf.rule_set_.to_frame())",
     "json": "print(RuleSet.from_json(clf.rule_set_.to_json()).predict(X))",
     "python": "space = {}\nexec(clf.rule_set_.to_python(), space)  # call space['predict'] with a dict of a record",
-    "source": "space = {}\nexec(clf.rule_set_.to_python(kind='LIBRARY'), space)\nprint(space['predict'](X) if 'LIBRARY' == 'pandas' else X.with_columns(space['predict']()))",
+    "source": _SOURCE,
     "pmml": "print(clf.rule_set_.to_pmml())",
     "duckdb": "print(clf.rule_set_.to_sql(keep=['id']))",
     "sqlite": "print(clf.rule_set_.to_sql(dialect='sqlite', keep=['id']))",

@@ -87,6 +87,9 @@ def run_case(family, seed, number, seconds=CASE_SECONDS):
         key, text = ("time", "", "", ""), f"takes longer than {seconds} seconds"
     except MemoryError:
         key, text = ("memory", "", "", ""), "needs too much memory"
+    except Exception as error:  # an error of a generator or check
+        failure = CaseError("harness", error)
+        key, text = failure.key, str(failure)
     finally:
         signal.signal(signal.SIGALRM, before)
     return failed(family, seed, number, key, text)

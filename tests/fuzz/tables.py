@@ -257,5 +257,6 @@ def take_columns(X, order):
     if isinstance(X, pd.DataFrame):
         return X.iloc[:, order]
     if isinstance(X, pl.DataFrame):
-        return X[:, list(order)]
+        found = X.get_columns()
+        return pl.DataFrame({found[j].name: found[j] for j in order})
     return X.select(order) if isinstance(X, pa.Table) else None
