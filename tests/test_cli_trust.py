@@ -1,20 +1,24 @@
 """What a user must be able to rely on: no record is lost, no cell is misread, no file fills the memory."""
 
+import contextlib
 import datetime
 import difflib
 import gzip
 import io
 import math
+import os
+import pty
 import re
 import subprocess
 import sys
+import zipfile
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Rule, RuleSet
+from diverse_rule_sets import Equals, Interval, IsIn, Rule, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli import _files, _text_files
 from diverse_rule_sets.cli._column_types import Cells
@@ -597,3 +601,150 @@ def test_one_warning_about_a_column_is_enough(drs, tmp_path):
     _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
     said = "column 'id' has a different text for each record, as an id would; leave it out with --drop 'id'"
     assert err == f"drs: warning: {said}\n"
+
+
+# Mistakes of a new user
+
+
+def spreadsheet(path):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("xl/workbook.xml", "<workbook/>")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("fit t.xlsx -t y", 1, "t.xlsx: expected a CSV, TSV, Parquet or Arrow file; save the table as CSV first"),
+        ("fit t.xlsx -t y --format csv", 1, "t.xlsx: is a zip file or a file of a spreadsheet program; save the table"),
+        ("fit t.csv.zip -t y", 1, "t.csv.zip: expected a CSV, TSV, Parquet or Arrow file; decompress it first"),
+        ("fit space.csv -t y", 1, "its only column is 'x y': if ' ' separates the cells, give --separator space"),
+        (
+            "fit title.csv -t y",
+            1,
+            "line 2: 2 cells, expected 1 as in the first line (is --separator right, and are the",
+        ),
+        ("fit one.csv -t y", 1, "the target 'y' has 'a' in its only record; expected two classes or more"),
+        ("fit t.csv -t y --class-weight Good=2", 2, "--class-weight names the label 'Good', which the target does not"),
+        ("predict t.csv m.json", 1, "(a model file is given before a table)"),
+        (
+            "evaluate m.json other.csv -t y",
+            1,
+            "other.csv: the target 'y' has labels that are not classes of the rule set",
+        ),
+        ("evaluate m.json other.csv -t y", 1, ": 'maybe'; its classes are 'bad', 'good'"),
+        (
+            "report m.json other.csv -t y",
+            1,
+            "other.csv: the target 'y' has labels that are not classes of the rule set",
+        ),
+    ],
+)
+def test_a_mistake_and_how_to_correct_it(drs, files, monkeypatch, line, code, said):
+    monkeypatch.chdir(files)
+    spreadsheet("t.xlsx")
+    (files / "space.csv").write_text("x y\n1 a\n2 b\n")
+    (files / "title.csv").write_text("My table\nx,y\n1,a\n")
+    (files / "one.csv").write_text("x,y\n1,a\n")
+    (files / "other.csv").write_text("age,y\n1,maybe\n2,good\n")
+    got, out, err = drs(*line.split())
+    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "t.csv", "-t", "y", "-o", ""], "--output must be the name of a file, got ''"),
+        (["fit", "", "-t", "y"], "expected the name of a file to read, got ''"),
+        (["show", ""], "expected the name of a file to read, got ''"),
+        (["predict", "m.json", ""], "expected the name of a file to read, got ''"),
+        (["export", "", "--to", "sql"], "expected the name of a file to read, got ''"),
+    ],
+)
+def test_an_empty_name_is_no_folder(drs, files, monkeypatch, arguments, said):
+    monkeypatch.chdir(files)
+    assert drs(*arguments) == (2, "", f"drs: error: {said}\n")
+
+
+def test_a_very_long_name_makes_no_very_long_line(drs, files):
+    code, _, err = drs("fit", files / "t.csv", "-t", "x" * 100_000)
+    assert (code, err.count("\n"), len(err) < 5000) == (1, 1, True)
+    assert err.endswith("; its columns are 'age', 'y'\n")
+
+
+# Terminals
+
+HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\r\x08"
+
+
+def seen_on_a_terminal(arguments, folder):
+    """Run a command whose streams are a terminal; return its exit code and everything that the terminal gets."""
+    leader, follower = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), follower)
+    with subprocess.Popen([*COMMAND.split(), *arguments], cwd=folder, env=variables, **streams) as process:
+        os.close(follower)
+        pieces = []
+        with contextlib.suppress(OSError):  # how Linux says that the other side is closed
+            while piece := os.read(leader, 65536):
+                pieces.append(piece)
+        os.close(leader)
+    return process.returncode, b"".join(pieces).decode()
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A folder with a model and a table in which every name, value and label has control sequences of a terminal."""
+    folder = tmp_path_factory.mktemp("hostile")
+    name, number, one, other = (f"{word}{HOSTILE}" for word in ("name", "number", "one", "other"))
+    counts = ((one, 1), (other, 3))
+    rules = (
+        Rule((Equals(name, f"v{HOSTILE}"), Interval(number, high=3)), other, counts),
+        Rule((IsIn(name, (f"p{HOSTILE}", f"q{HOSTILE}")),), one, ((one, 4), (other, 0))),
+    )
+    fallbacks = (Rule((Interval(number, high=5),), other, counts),)
+    model = RuleSet(rules, (one, other), one, (6, 5), (1, 2), fallbacks=fallbacks)
+    (folder / "m.json").write_text(model.to_json())
+    words = [f"{letter}{HOSTILE}" for letter in "vpz"]
+    frame = pl.DataFrame({name: words * 10, number: [k % 7 for k in range(30)], f"y{HOSTILE}": [one, other] * 15})
+    frame.write_csv(folder / "t.csv")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show m.json",
+        "show m.json --plain",
+        "predict m.json t.csv",
+        "predict m.json t.csv --keep all --proba",
+        "evaluate m.json t.csv -t y!",
+        "evaluate m.json t.csv -t y! --json",
+        "explain m.json t.csv --row 1 --row 2 --row 3",
+        "explain m.json t.csv --label no!",
+        "export m.json --to sql",
+        "export m.json --to python",
+        "export m.json --to json",
+        "fit t.csv -t y! --test-size 0",
+        "fit t.csv -t no!",
+        "fit no!.csv -t y",
+        "--no!",
+        "--debug show no!.json",
+    ],
+)
+def test_nothing_in_a_file_controls_the_terminal(hostile, line):
+    arguments = [word.replace("!", HOSTILE) for word in line.split()]
+    code, seen = seen_on_a_terminal(arguments, hostile)
+    assert code == (1 if "no!" in line else 0) or code == 2
+    bare = re.sub(r"\x1b\[([0-9;]*m|\?25[lh]|2K|1A)", "", seen)  # colours and the progress bar
+    assert {c for c in bare if not c.isprintable()} <= set("\r\n\t")
+    if "fit" not in line:  # the progress bar goes back to the start of the line
+        assert not re.search("\r(?!\n)", bare)
+    assert "]0;title" in seen or "evaluate" in line
+
+
+def test_a_pipe_gets_the_text_unchanged(hostile):
+    done = subprocess.run(
+        [*COMMAND.split(), "predict", "m.json", "t.csv"], cwd=hostile, capture_output=True, check=True
+    )
+    assert HOSTILE.encode() in done.stdout

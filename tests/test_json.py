@@ -329,9 +329,3 @@ def test_an_instant_with_a_time_zone_is_converted():
     columns = [{"name": "t", "kind": "date (UTC)"}]
     again = RuleSet.from_json(json.dumps(small_with(rules=[rule], columns=columns)))
     assert again.rules[0].conditions[0].low == datetime.datetime(2020, 1, 1, 7, tzinfo=datetime.UTC)
-
-
-def test_labels_that_are_bytes():
-    rule_set = RuleSet((Rule((Equals("x", "a"),), b"b"),), (b"a", b"b"), b"a", (1, 1), (0, 0))
-    assert RuleSet.from_json(rule_set.to_json()) == rule_set
-    jsonschema.validate(json.loads(rule_set.to_json()), SCHEMA)

@@ -92,14 +92,17 @@ def rule_sets(draw, conflict=None):
         )
 
     rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
+    fallbacks = tuple(rule() for _ in range(draw(st.integers(0, 3))))
+    uncovered = tuple(draw(counts))
+    known = [uncovered, *([n for _, n in one.class_counts] for one in rules + fallbacks)]
     return RuleSet(
         rules,
         CLASSES,
         draw(st.sampled_from(CLASSES)),
-        tuple(draw(counts.filter(any))),
-        tuple(draw(counts)),
+        tuple(map(max, draw(counts), *known)),
+        uncovered,
         conflict or draw(st.sampled_from(list(CONFLICTS))),
-        tuple(rule() for _ in range(draw(st.integers(0, 3)))),
+        fallbacks,
         draw(st.none() | st.lists(st.floats(0.01, 100), min_size=3, max_size=3).map(tuple)),
         draw(st.none() | st.sampled_from([0, 0.5, 10])),
     )
@@ -430,7 +433,7 @@ def test_sums_of_ballots_are_exact_in_floating_point(browser):
     X, y = some_records(20)
     counts = tuple(zip(CLASSES, (999_999_998, 999_999_999, 0), strict=True))
     rules = (Rule((Interval("whole", low=-1),), "no", counts),)
-    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
+    rule_set = RuleSet(rules, CLASSES, "no", (10**9,) * 3, (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
     ballots = rule_set.decision.ballots[0]
     assert ballots[0] < ballots[1]
     assert ballots.sum() <= 2**53
@@ -804,7 +807,7 @@ def hostile_set():
         Rule((Equals(HOSTILE, "javascript:pwned=1"),), classes[1], ((classes[1], 3), ("yes", 1))),
         Rule((Interval("size", low=0),), "yes", (("yes", 4),)),
     )
-    return RuleSet(rules, classes, HOSTILE, (3, 3, 3), (1, 1, 1)), X, y
+    return RuleSet(rules, classes, HOSTILE, (4, 4, 4), (1, 1, 1)), X, y
 
 
 def test_html_in_names_values_labels_and_titles_is_shown_as_text(browser, tmp_path):

@@ -6,6 +6,7 @@
 import datetime
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,9 @@ def test_the_files_have_every_kind_of_model():
     assert any(content["fallbacks"] for content in contents)
     assert any(content["class_weights"] for content in contents)
     assert any(math.isclose(content["smoothing"] or 0, 5) for content in contents)
+
+
+@pytest.mark.parametrize("name", ["rule_set", "classifier"])
+def test_a_pickle_of_version_0_1_raises_an_error_that_says_what_to_do(name):
+    with pytest.raises(ValueError, match=r"pickled by version 0\.1 of diverse-rule-sets .*: fit it again; or read it"):
+        pickle.loads((FILES / f"{name}.pkl").read_bytes())

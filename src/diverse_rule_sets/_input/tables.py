@@ -22,7 +22,6 @@ from diverse_rule_sets._input.values import (
     INSTANT,
     NUMBER,
     TEXT,
-    canonical,
     is_missing,
     n_missing,
     plain,
@@ -112,8 +111,8 @@ def as_table(X: Any) -> Table:
     if not isinstance(X, np.ndarray | list | tuple):
         frame = _frame(X)
         if frame is not None:
-            names = [_python_name(name) for name in frame.columns]
-            _check_names(names)
+            _check_names(frame.columns)
+            names = [plain(name) for name in frame.columns]
             return Table(names, len(frame), lambda j: _series(frame, j), named=True)
     array = _array(X)
     return Table([f"x{j}" for j in range(array.shape[1])], array.shape[0], lambda j: array[:, j], named=False)
@@ -138,16 +137,13 @@ def _frame(X: Any) -> Any:
     return frame
 
 
-def _python_name(name: Hashable) -> Hashable:
-    """Return the name of a column; a numpy scalar as a Python value."""
-    return canonical(name) if isinstance(name, np.datetime64) and not is_missing(name) else plain(name)
-
-
 def _check_names(names: Sequence[Hashable]) -> None:
     """Raise ValueError if columns cannot be found by their names."""
     for j, name in enumerate(names):
         if name is not None and is_missing(name):
             raise ValueError(f"column {j + 1} of X has the name {name!r}, which equals no name; rename the column")
+        if isinstance(name, np.datetime64 | np.timedelta64):  # its Python value may be another moment
+            raise ValueError(f"column {j + 1} of X has the name {name!r}; use a string or a datetime as name")
     if len(set(names)) < len(names):
         same = next(name for j, name in enumerate(names) if name in names[:j])
         raise ValueError(f"the columns of X must have different names; several are called {same!r}")

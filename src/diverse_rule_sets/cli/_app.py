@@ -112,12 +112,13 @@ def fit(
     Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
     from diverse_rule_sets.cli._column_warnings import warn_about_columns
-    from diverse_rule_sets.cli._files import STANDARD, check_output, write_text
+    from diverse_rule_sets.cli._files import STANDARD, check_inputs, check_output, write_text
     from diverse_rule_sets.cli._fitting import check_columns, check_parameters, fit_rules, make_records, split_records
     from diverse_rule_sets.cli._messages import print_held_out
     from diverse_rule_sets.cli._reading import load
     from diverse_rule_sets.cli._terminal import show_rules
 
+    check_inputs(table)
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
@@ -148,9 +149,10 @@ def show(
     plain: Annotated[bool, typer.Option("--plain", help="Print plain text, without colours and bars.")] = False,
 ) -> None:
     """Print the rules of a model."""
-    from diverse_rule_sets.cli._files import read_model
+    from diverse_rule_sets.cli._files import check_inputs, read_model
     from diverse_rule_sets.cli._terminal import show_rules
 
+    check_inputs(model)
     show_rules(read_model(model), plain)
 
 
@@ -328,7 +330,7 @@ def export(
     ] = None,
 ) -> None:
     """Export a model as SQL, PMML, Python or JSON, to use it in other programs."""
-    from diverse_rule_sets.cli._files import check_output, read_model, write_text
+    from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
 
     if to not in EXPORTS:
         raise UsageError(f"--to must be one of {', '.join(EXPORTS)}, got {to!r}")
@@ -346,6 +348,7 @@ def export(
     for option in given:
         if option not in EXPORTS[to]:
             raise UsageError(f"--{option} cannot be used with --to {to}")
+    check_inputs(model)
     check_output(output, model)
     rule_set = read_model(model)
     with option_errors(EXPORTS[to]):

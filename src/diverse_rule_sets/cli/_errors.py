@@ -18,6 +18,7 @@ import typer
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 # A warning of scikit-learn about small tables; the figures are correct nevertheless.
 _IGNORED_WARNING = "y_pred contains classes not in y_true"
+_MAX_MESSAGE = 4000  # characters: a name in a file may have any length
 # Errors of the standard output: errors of other outputs have a file name.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
@@ -44,7 +45,9 @@ def option_errors(parameters: Iterable[str]) -> Iterator[None]:
         if name not in parameters:
             raise
         message = str(error).replace(name, "--" + name.replace("_", "-"), 1)
-        raise UsageError(message.replace("X does not have", "the table does not have")) from error
+        for name, noun in (("X", "the table"), ("y", "the target")):
+            message = message.replace(f"{name} does not have", f"{noun} does not have")
+        raise UsageError(message) from error
 
 
 def run_safely(app: typer.Typer, arguments: list[str]) -> int:
@@ -122,8 +125,10 @@ def failure_text(error: OSError) -> str:
 
 
 def print_message(message: str, level: str = "error") -> None:
-    """Print a message on standard error, always as one line of printable characters."""
-    sys.stderr.write(f"drs: {level}: {escape_unprintable(' '.join(message.split()))}\n")
+    """Print a message on standard error, always as one line of printable characters; a very long one is cut."""
+    text = " ".join(message.split())
+    text = text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 200]} ... {text[-200:]}"
+    sys.stderr.write(f"drs: {level}: {escape_unprintable(text)}\n")
     sys.stderr.flush()
 
 

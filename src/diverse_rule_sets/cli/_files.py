@@ -13,14 +13,17 @@ from typing import BinaryIO
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._util.files import is_special, whole_file
-from diverse_rule_sets.cli._errors import InputError, UsageError, failure_text
+from diverse_rule_sets.cli._errors import InputError, UsageError, escape_unprintable, failure_text
 
 STANDARD = "-"
 MAX_MODEL = 100_000_000  # bytes
+_TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather")
 
 
 def check_inputs(*paths: str) -> None:
-    """Raise an error if more than one input is the standard input."""
+    """Raise an error if an input has no name, or if more than one is the standard input."""
+    if "" in paths:
+        raise UsageError("expected the name of a file to read, got ''")
     if paths.count(STANDARD) > 1:
         raise UsageError("only one of the model and the table can be read from the standard input")
 
@@ -38,7 +41,9 @@ def read_model(path: str) -> RuleSet:
     try:
         return RuleSet.from_json(content)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{'the standard input' if path == STANDARD else path}: {error}") from error
+        name = "the standard input" if path == STANDARD else path
+        hint = " (a model file is given before a table)" if path.lower().endswith(_TABLES) else ""
+        raise InputError(f"{name}: {error}{hint}") from error
 
 
 def _read_bytes(path: str) -> bytes:
@@ -72,11 +77,19 @@ def write_text(text: str, output: str | None) -> None:
 
 
 def write_standard_output(content: bytes) -> None:
-    """Write bytes to the standard output unchanged, independent of the encoding of the terminal."""
+    """Write text in UTF-8 to the standard output: unchanged, but to a terminal without its control sequences."""
+    if sys.stdout.isatty():
+        content = "".join(map(_escape_line, io.StringIO(content.decode("utf8"), newline="\n"))).encode("utf8")
     with write_errors(STANDARD):
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
+
+
+def _escape_line(line: str) -> str:
+    """Return a line whose text comes from a model or a table as a terminal may show it."""
+    end = "\n" if line.endswith("\n") else ""
+    return "\t".join(map(escape_unprintable, line.removesuffix("\n").split("\t"))) + end
 
 
 @contextmanager
@@ -97,6 +110,8 @@ def check_output(output: str | None, *inputs: str) -> None:
     """Raise an error if an output cannot be written, or is one of the inputs, before any other work is done."""
     if output is None or output == STANDARD or is_special(output):
         return
+    if not output:
+        raise UsageError("--output must be the name of a file, got ''")
     for path in inputs:
         if _same_file(output, path):
             name = "the standard input" if path == STANDARD else repr(path)

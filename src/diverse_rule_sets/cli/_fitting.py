@@ -64,7 +64,8 @@ def _check_labels(y: pl.Series, name: str) -> None:
     """Raise an error if the values of the target are not classes."""
     n_classes = y.n_unique()
     if n_classes < 2:
-        value = f"{y[0]!r} in all {len(y):,} records" if len(y) else "no value at all"
+        records = "its only record" if len(y) == 1 else f"all {len(y):,} records"
+        value = f"{y[0]!r} in {records}" if len(y) else "no value at all"
         raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
     fractions = y.filter(y != y.round()) if y.dtype.is_float() else y.clear()
     many = n_classes > _MANY_CLASSES or (len(y) >= _MIN_RECORDS and n_classes > len(y) // 2)

@@ -64,7 +64,17 @@ def labels_for(rule_set: RuleSet, table: LoadedTable, target: str) -> list[Any]:
             f"{table.name}: {n_missing:,} of {len(labels):,} records have no value in the target {target!r}; "
             "leave them out with --drop-unlabelled"
         )
+    unknown = [label for label in dict.fromkeys(labels) if label not in rule_set.classes]
+    if unknown:
+        raise InputError(
+            f"{table.name}: the target {target!r} has labels that are not classes of the rule set: {_list(unknown)}; "
+            f"its classes are {_list(rule_set.classes)}"
+        )
     return labels
+
+
+def _list(labels: Sequence[Any]) -> str:
+    return ", ".join(map(repr, labels[:_MAX_CLASSES])) + (", ..." if len(labels) > _MAX_CLASSES else "")
 
 
 def _read_labels(rule_set: RuleSet, table: LoadedTable, target: str) -> pl.Series:
@@ -197,10 +207,8 @@ def label_for(rule_set: RuleSet, text: str) -> Any:
     """Return the class of the model that a text names."""
     label = as_labels(pl.Series([text]), rule_set.classes)[0]
     if label not in rule_set.classes:
-        more = ", ..." if len(rule_set.classes) > _MAX_CLASSES else ""
-        known = ", ".join(map(repr, rule_set.classes[:_MAX_CLASSES])) + more
         hint = did_you_mean(text, rule_set.classes)
-        raise UsageError(f"--label must be one of {known}, got {text!r}{hint}")
+        raise UsageError(f"--label must be one of {_list(rule_set.classes)}, got {text!r}{hint}")
     return label
 
 

@@ -30,6 +30,12 @@ _ENDINGS = {
     "feather": "arrow",
     "ipc": "arrow",
 }
+_OTHER_ENDINGS = {
+    **dict.fromkeys(("xlsx", "xls", "ods"), "save the table as CSV first"),
+    **dict.fromkeys(("zip", "bz2", "xz", "zst", "7z"), "decompress it first"),
+}
+_SEPARATORS = "\t;|, "
+_LINES = "is --separator right, and are the column names in the first line?"
 _QUOTES = "if commas separate the cells, numbers with --decimal , need quotes; or give --separator, such as ';'"
 
 
@@ -57,8 +63,7 @@ class LoadedTable:
     def column(self, name: str) -> pl.Series:
         """Return a column as it is in the file; raise an error that lists the columns if there is no such column."""
         if name not in self.frame.columns:
-            hint = did_you_mean(name, self.names)
-            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names)}{hint}")
+            raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names, name)}")
         return self.frame[name]
 
     def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
@@ -89,18 +94,18 @@ class LoadedTable:
         return self.cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else self.cells.strip(column)
 
 
-def _columns_text(names: list[str]) -> str:
-    """Return a text that lists the columns, for errors."""
+def _columns_text(names: list[str], wanted: str) -> str:
+    """Return a text that lists the columns and suggests one instead of the wanted one, for errors."""
     listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|,"):
-        mark = next(mark for mark in "\t;|," if mark in names[0])
+    mark = next((mark for mark in _SEPARATORS if mark in names[0]), None) if len(names) == 1 else None
+    if mark is not None:
         return f"its only column is {listed}: if {mark!r} separates the cells, give --separator {_argument(mark)}"
-    return f"its columns are {listed}"
+    return f"its columns are {listed}{did_you_mean(wanted, names)}"
 
 
 def _argument(mark: str) -> str:
     """Return a separator as a user types it."""
-    return "tab" if mark == "\t" else f"'{mark}'"
+    return {"\t": "tab", " ": "space"}.get(mark, f"'{mark}'")
 
 
 def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = None) -> LoadedTable:
@@ -112,7 +117,7 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
     with _open(path, name) as file, file_errors(name):
         if is_text:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
-            hint = _QUOTES if separator == cells.decimal == "," else "is --separator right?"
+            hint = _QUOTES if separator == cells.decimal == "," else _LINES
             frame, names = read_cells(file, name, reading.get("encoding", "utf-8"), separator, only, hint)
         else:
             frame = _read_binary(file.read(), form, name)
@@ -120,8 +125,7 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
             frame = frame.select(names[j] for j in select_positions(names, only))
     unknown = set(reading.get("kind", {})) - set(names)
     if unknown:
-        hint = did_you_mean(min(unknown), names)
-        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names)}{hint}")
+        raise UsageError(f"--kind names {min(unknown)!r}, but {_columns_text(names, min(unknown))}")
     return LoadedTable(frame, names, name, is_text, cells, reading.get("kind", {}))
 
 
@@ -132,6 +136,8 @@ def _format_of(path: str) -> str:
     ending = Path(path.lower().removesuffix(".gz")).suffix[1:]
     if Path(path).is_dir():
         raise InputError(f"{path}: expected a table, got a folder")
+    if ending in _OTHER_ENDINGS:
+        raise InputError(f"{path}: expected a CSV, TSV, Parquet or Arrow file; {_OTHER_ENDINGS[ending]}")
     if ending not in _ENDINGS:
         raise UsageError(f"the format of {path!r} is unknown; give --format, one of {', '.join(FORMATS)}")
     return _ENDINGS[ending]

@@ -31,7 +31,10 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def decompress(file: io.BufferedReader, name: str) -> io.BufferedReader:
     """Return the content of a file: that of a gzip file decompressed, whatever the name of the file."""
-    if file.peek(2)[:2] == b"\x1f\x8b":
+    start = file.peek(4)[:4]
+    if start == b"PK\3\4":
+        raise InputError(f"{name}: is a zip file or a file of a spreadsheet program; save the table as CSV first")
+    if start[:2] == b"\x1f\x8b":
         return io.BufferedReader(_Unpacked(file, name), 2**16)
     return file
 

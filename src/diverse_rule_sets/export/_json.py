@@ -52,10 +52,17 @@ def to_json(rule_set: RuleSet) -> str:
             }
             for name in rule_set.columns
         ],
+        **_similar_columns(rule_set),
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
         "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
     return _layout({**content, "checksum": checksum(content)})
+
+
+def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
+    """Return the columns that some databases cannot tell apart, which few tables have."""
+    names = [_json_value(name, "the name of a column") for name in rule_set.similar_columns]
+    return {"similar_columns": names} if names else {}
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
     *("uncovered_counts", "columns", "rules", "fallbacks"),
 )
-_OPTIONAL_KEYS = {1: ("checksum",), 2: ("checksum", "target")}
+_OPTIONAL_KEYS = {1: ("checksum",), 2: ("checksum", "target", "similar_columns")}
 _KINDS = {1: (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY), 2: KINDS}
 _OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
 
@@ -133,6 +133,7 @@ class _Reader:
             self._kinds(rules + fallbacks),
             content.get("target"),
             self._domains(),
+            self._similar_columns(),
         )
 
     def _list(self, content: Mapping[str, Any], key: str, place: str = "") -> list[Any]:
@@ -179,6 +180,10 @@ class _Reader:
             if domain is not None:
                 domains.append((self._value(column["name"], f"{place}.name"), domain))
         return tuple(domains)
+
+    def _similar_columns(self) -> tuple[Hashable, ...]:
+        names = self._list({"similar_columns": [], **self._content}, "similar_columns")
+        return tuple(self._value(name, f"similar_columns[{k}]") for k, name in enumerate(names))
 
     def _rules(self, key: str) -> Iterator[Rule]:
         for k, rule in enumerate(self._list(self._content, key)):

@@ -86,20 +86,26 @@ def check_conditions(conditions: Any) -> tuple[Condition, ...]:
 
 def check_class_counts(class_counts: Any) -> tuple[tuple[Any, int], ...]:
     """Return the class counts of a rule as pairs of a label and an integer."""
-    expected = "pairs of (label, number of records at least 0), with different labels"
     try:
-        pairs = tuple((plain(label), plain(n)) for label, n in class_counts)
-        different = len({label for label, _ in pairs}) == len(pairs)
+        pairs = tuple(class_counts)
+        labels, counts = [label for label, _ in pairs], [n for _, n in pairs]
+        if not set(map(type, labels)) | set(map(type, counts)) <= _PYTHON_TYPES:
+            labels, counts = [plain(label) for label in labels], [plain(n) for n in counts]
+        whole = set(map(type, counts)) <= {int} and min(counts, default=0) >= 0 and max(counts, default=0) <= MAX_COUNT
+        if whole and len(set(labels)) == len(labels):
+            return tuple(zip(labels, counts, strict=True))
     except (TypeError, ValueError):
-        raise error("class_counts", expected, class_counts) from None
-    if not different or not all(type(n) is int and 0 <= n <= MAX_COUNT for _, n in pairs):
-        raise error("class_counts", expected, class_counts)
-    return pairs
+        pass
+    raise error("class_counts", "pairs of (label, number of records at least 0), with different labels", class_counts)
+
+
+# Types of labels and counts that need no conversion.
+_PYTHON_TYPES = {bool, bytes, float, int, str}
 
 
 def check_classes(classes: Any, place: str = "classes") -> tuple[Any, ...]:
     """Return the labels as a tuple; raises ValueError unless they are different and of one type."""
-    expected = "different labels, at least one: all text, all numbers, all booleans or all bytes"
+    expected = "different labels, at least one: all text, all numbers or all booleans"
     try:
         labels = tuple(plain(label) for label in classes)
         one_type = len({_label_type(label) for label in labels}) == 1 and not isinstance(classes, str | bytes)
@@ -112,7 +118,7 @@ def check_classes(classes: Any, place: str = "classes") -> tuple[Any, ...]:
 
 def _label_type(label: Any) -> str:
     """Return the type of a label; TypeError if it has none of the types that labels may have."""
-    for name, kind in (("boolean", bool), ("text", str), ("bytes", bytes)):
+    for name, kind in (("boolean", bool), ("text", str)):
         if isinstance(label, kind):
             return name
     if isinstance(label, numbers.Real) and math.isfinite(label):
@@ -181,11 +187,9 @@ def check_rules(rules: Any, place: str, rule_type: type[Any], classes: Sequence[
         checked = tuple(rules)
     except TypeError:
         raise TypeError(f"{place} must be a tuple of rules, got {shown(rules)}") from None
-    known, limits, total = (
-        {(type(label) is bool, label) for label in classes},
-        dict(zip(classes, totals, strict=True)),
-        0,
-    )
+    known = {(type(label) is bool, label) for label in classes}
+    limits = dict(zip(classes, totals, strict=True))
+    total = 0
     for j, rule in enumerate(checked):
         if not isinstance(rule, rule_type):
             raise TypeError(f"{place}[{j}] must be a Rule, got {shown(rule)}")

@@ -46,7 +46,7 @@ _SET_END = re.compile(r"\s*+\}")
 _BLANKS = re.compile(r"\s+")
 _END = re.compile(r"(?=\s++(?:AND|THEN)\b|\s*+\Z)")
 _NEXT = re.compile(r"\s++(AND|THEN)\b\s*+")
-_QUOTED = re.compile(r'b?"(?:[^"\\]++|\\.)*+"' + r"|b?'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
 _MAX_MESSAGE = 600
 # Frequent mistakes, and the hints that are added to the error message.
 _HINTS = (

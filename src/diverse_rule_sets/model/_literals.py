@@ -28,7 +28,7 @@ _VALUE = rf"b?(?:{_TEXT})|(?:True|False|[-+]?inf)\b|{_DATE}|{_NUMBER}"
 _BOUND_AT = re.compile(rf"{_DATE}|{_NUMBER}")
 _VALUE_AT = re.compile(_VALUE, re.DOTALL)
 _CONSTANT_AT = re.compile(rf"None\b|{_VALUE}", re.DOTALL)
-_LABEL = re.compile(rf"b(?:{_TEXT})|True|False|[-+]?inf|{_NUMBER}", re.DOTALL)
+_LABEL = re.compile(rf"True|False|[-+]?inf|{_NUMBER}")
 _BLANKS = re.compile(r"\s*+")
 _BACKTICKS = re.compile(r"`(?:[^`]++|``)*+`", re.DOTALL)
 _NOT_A_NAME = re.compile(r"[-+]?nan\b|NaT\b|<NA>|NA\b|Decimal\(['\"][-+]?s?nan\d*+['\"]\)", re.IGNORECASE)
@@ -59,7 +59,7 @@ def is_bound(text: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Return whether the whole text is a label that is not text: a number, a boolean or bytes."""
+    """Return whether the whole text is a label that is not text: a number or a boolean."""
     return _LABEL.fullmatch(text) is not None
 
 

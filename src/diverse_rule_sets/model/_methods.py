@@ -143,10 +143,9 @@ class RuleSetMethods:
         ----------
         like : a table; the data frame is of the same library. By default pandas is used, or polars without pandas
         """
-        from diverse_rule_sets._util.frames import frame_like
-        from diverse_rule_sets.model._text import frame_columns
+        from diverse_rule_sets.model._text import as_frame, frame_columns
 
-        return frame_like(like, frame_columns(_rule_set(self)), rule="Int64")
+        return as_frame(like, frame_columns(_rule_set(self)))
 
     def to_json(self) -> str:
         """Return the rule set as JSON text, the format in which models are stored; :meth:`from_json` reads it back.

@@ -132,7 +132,7 @@ class RuleSet(RuleSetMethods):
     Parameters
     ----------
     rules : tuple of Rule
-    classes : all labels, sorted: all text, all numbers, all booleans or all bytes
+    classes : all labels, sorted: all text, all numbers or all booleans
     default : the default label, of records that no rule and no fallback rule covers
     class_totals : number of training records of each class
     uncovered_counts : number of training records of each class that no rule covers
@@ -149,6 +149,8 @@ class RuleSet(RuleSetMethods):
     target : the name of the column of labels in training, or None; it is not compared
     domains : pairs of (column, what is known about its values in training) for the columns that the rules read;
         :meth:`why` names only values that occurred. They are not compared
+    similar_columns : columns of the training table, read or not, whose names some databases cannot tell apart, such as
+        ``"a"`` and ``"A"``; :meth:`to_sql` asks for their names in the database. They are not compared
     """
 
     rules: tuple[Rule, ...]
@@ -163,6 +165,7 @@ class RuleSet(RuleSetMethods):
     kinds: tuple[tuple[Hashable, str], ...] = ()
     target: str | None = None
     domains: tuple[tuple[Hashable, Domain], ...] = ()
+    similar_columns: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in check_parts(self, Rule).items():
