@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	if $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: demo test check bench paper paper-quick clean help
+.PHONY: demo test check fuzz bench paper paper-quick clean help
 
 help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules and a decision tree"
 	@echo "make test   lint, types, tests, a worker for each core"
 	@echo "make check  lint and types only"
+	@echo "make fuzz   100,000 hostile tables and as many damaged model files and rule texts, about half an hour; or with FUZZ='--seconds 60'"
 	@echo "make bench  speed, scaling, memory, accuracy (tables: DRS_DATA, or downloaded)"
 	@echo "make paper  the paper's tables and figures next to the printed values, about ten minutes (tables: DRS_DATA, or downloaded)"
 	@echo "make paper-quick  the same with two splits, about two minutes"
@@ -34,6 +35,12 @@ check: $(VENV)/.ready
 
 test: check
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
+# Options of tests/fuzz: --seed, --jobs, --seconds, --only; --case runs one case again.
+FUZZ ?=
+
+fuzz: $(VENV)/.ready
+	$(BIN)/python -m tests.fuzz --tables 100000 --files 100000 --text 100000 --csv 5000 $(FUZZ)
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py

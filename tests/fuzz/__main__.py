@@ -1,13 +1,14 @@
 """The command line: ``python -m tests.fuzz --tables 1000 --files 1000 --seed 0 --jobs 2``."""
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
 
-from .runner import run, run_case, shrink_failures
+from .runner import family_of, run, run_case, shrink_failures, started
 
-COUNTS = {"tables": 2000, "files": 2000, "text": 2000, "csv": 200}
+COUNTS = {"tables": 2000, "files": 2000, "text": 4000, "csv": 200}
 
 
 def main(arguments=None):
@@ -20,10 +21,9 @@ def main(arguments=None):
         if getattr(options, family) and options.only in (None, family)
     ]
     start = time.monotonic()
-    totals, workers = run(plan, options.seed, options.jobs, options.seconds, _say)
-    results = shrink_failures(totals, options.seed, workers, options.shrink, show=_say) if options.shrink else []
-    for worker in workers:
-        worker.stop()
+    with started(options.jobs) as workers:
+        totals = run(plan, options.seed, workers, options.seconds, _say)
+        results = shrink_failures(totals, options.seed, workers, options.shrink, show=_say) if options.shrink else []
     print(summary(totals, results, options, time.monotonic() - start))
     return 1 if totals.n_failures else 0
 
@@ -34,9 +34,9 @@ def _options(arguments):
         parser.add_argument(f"--{family}", type=int, default=number, help=f"number of cases, {number} by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case of each family")
-    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     parser.add_argument("--seconds", type=float, help="start no further cases after this time")
-    parser.add_argument("--only", choices=tuple(COUNTS), help="one family of cases")
+    parser.add_argument("--only", choices=(*COUNTS, "faults"), help="one family of cases; faults fail on purpose")
     parser.add_argument("--case", type=int, help="run one case of the family --only (tables by default), and show it")
     parser.add_argument("--shrink", type=int, default=6, help="number of cases of each failure to make small")
     return parser.parse_args(arguments)
@@ -48,17 +48,15 @@ def _say(text):
 
 def _one_case(options):
     """Run one case, and print it as a program, whole and small."""
-    from .families import FAMILIES
-
     family = options.only or "tables"
-    print(FAMILIES[family].show(options.seed, options.case))
+    print(family_of(family).show(options.seed, options.case))
     result = run_case(family, options.seed, options.case)
     if not isinstance(result, dict):
         print("#", *result)
         return 0
     print("# FAILED", result["text"])
     if result["key"][0] not in ("time", "memory"):
-        small, text, _ = FAMILIES[family].shrink(options.seed, options.case, result["key"], 30)
+        small, text, _ = family_of(family).shrink(options.seed, options.case, result["key"], 30)
         print(f"\n# Made small:\n{small}\n# {text}")
     return 1
 

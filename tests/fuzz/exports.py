@@ -14,9 +14,10 @@ import diverse_rule_sets as drs
 
 from .outcome import CheckError, refusal
 
+EXACT = "exact number"  # whole numbers as integers, others as doubles
 NUMBER, TEXT, BOOLEAN, DATE, INSTANT = "number", "text", "boolean", "date", "date (UTC)"
 _DATABASE_KINDS = {
-    "category of numbers": NUMBER,
+    "category of numbers": EXACT,
     "category of dates": DATE,
     "category of dates (UTC)": INSTANT,
     **{kind: kind for kind in (NUMBER, TEXT, BOOLEAN, DATE, INSTANT)},
@@ -86,7 +87,7 @@ def check_python(run):
 def check_source(run):
     """The source for pandas or polars gives the same answers for the training table."""
     kind = run.case.library
-    if kind not in ("pandas", "polars"):
+    if kind not in ("pandas", "polars") or any(column.kind.name == "polars pl.Object" for column in run.case.columns):
         return
     text, error = refusal(lambda: run.rule_set.to_python(kind=kind))
     if error is not None:
@@ -95,15 +96,16 @@ def check_source(run):
     space = {}
     exec(compile(text, "<rules>", "exec"), space)
     code = f"space = {{}}\nexec(clf.rule_set_.to_python(kind={kind!r}), space)\n"
-    n = len(run.rule_set.classes)
     if kind == "pandas":
         result = space["predict"](run.X)
         code += "print(space['predict'](X))"
         labels, shares = result.iloc[:, 0].tolist(), result.iloc[:, 2:].to_numpy(float)
     else:
-        result = run.X.with_columns(space["predict"]())[:, -(n + 2) :]
+        expressions = space["predict"]()
+        result = run.X.with_columns(expressions)
         code += "print(X.with_columns(space['predict']()))"
-        labels, shares = result.to_series(0).to_list(), result[:, 2:].to_numpy()
+        label, _, *chances = [result.get_column(one.meta.output_name()) for one in expressions]
+        labels, shares = label.to_list(), np.column_stack(chances)
     run.compare((labels, shares), f"{kind} source", code, run.answer(model=run.rule_set), 1e-9)
 
 
@@ -177,7 +179,9 @@ def _stored(value, kind):
         or (not isinstance(value, str) and value != value)
     ):
         return None
-    if kind == NUMBER:
+    if kind == EXACT and isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(value) < 2**63:
+        return int(value)
+    if kind in (NUMBER, EXACT):
         return float(value)
     if kind == TEXT:
         str(value).encode("utf8")
@@ -196,6 +200,8 @@ def _stored(value, kind):
 def _check_storable(table, kinds, dialect):
     """Raise ValueError for values that a database cannot hold: its documented limits."""
     for name, kind in kinds.items():
+        if kind == EXACT and len({type(v) for v in table[name] if v is not None}) > 1:
+            raise ValueError
         for value in table[name]:
             if dialect == "sqlite" and isinstance(value, datetime.datetime) and value.microsecond % 1000:
                 raise ValueError
@@ -204,6 +210,7 @@ def _check_storable(table, kinds, dialect):
 
 
 _ARROW = {NUMBER: pa.float64(), TEXT: pa.string(), BOOLEAN: pa.bool_(), DATE: pa.timestamp("us")}
+_ARROW[EXACT] = None  # Arrow chooses int64 or float64
 _ARROW[INSTANT] = pa.timestamp("us", "UTC")
 _connections = {}
 
@@ -222,7 +229,7 @@ def _ask_duckdb(query, table, kinds, n):
         connection.unregister("records")
 
 
-_SQLITE = {NUMBER: "REAL", TEXT: "TEXT", BOOLEAN: "BOOLEAN", DATE: "TEXT", INSTANT: "TEXT"}
+_SQLITE = {NUMBER: "REAL", EXACT: "NUMERIC", TEXT: "TEXT", BOOLEAN: "BOOLEAN", DATE: "TEXT", INSTANT: "TEXT"}
 
 
 def _ask_sqlite(query, table, kinds, n):

@@ -45,6 +45,8 @@ def _name(draw, library, style):
         return draw.pick(SURROGATES)
     if style == 7:
         return draw.pick(("a", "A", "á", "a ", " a", "x0", "x1", "X0"))
+    if style == 6 and library == "polars":  # patterns of columns in polars
+        return draw.pick(("^a.*$", "*", "^.*$", "^b$", "^$", "a", "b", "^a", "a$"))
     if draw.chance(0.02):
         return "long " * 2000
     return draw.pick(HOSTILE) if draw.chance(0.7) else text(draw)
@@ -64,6 +66,15 @@ def _different(chosen):
 def is_same(a, b):
     """Return whether two names are the same key of a dict."""
     return b in {a}
+
+
+def as_python(name):
+    """Return the name as a Python value: of a numpy scalar, and a date as the start of the day."""
+    name = name.item() if isinstance(name, np.generic) else name
+    if isinstance(name, pd.Timestamp) and name is not pd.NaT:
+        return name.to_pydatetime()
+    is_day = isinstance(name, datetime.date) and not isinstance(name, datetime.datetime)
+    return datetime.datetime(name.year, name.month, name.day) if is_day else name
 
 
 def is_missing_name(name):

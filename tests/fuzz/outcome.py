@@ -5,21 +5,29 @@ import traceback
 import warnings
 from contextlib import contextmanager
 
+import polars as pl
+
 from .kinds import FITS
-from .names import has_repetition, is_missing_name
+from .names import as_python, has_repetition, is_missing_name
 from .parameters import MAY_BE_REFUSED
 
 PACKAGE = "diverse_rule_sets"
+# What a check may raise: errors, and panics of polars, which are not subclasses of Exception.
+ERRORS = (Exception, pl.exceptions.PanicException)
 
 # The texts of warnings that are allowed.
 KNOWN_WARNINGS = tuple(
-    re.compile(text)
+    re.compile(text, re.DOTALL)
     for text in (
         r"required names .* on which no condition separates records; no rule can be learnt",
         r"no rule was found within max_conditions=",
         r"no condition reaches a support of .* records",
         r"column .* holds whole numbers from 2\*\*53 on, which are compared as floating point",
         r"column .* has .* different values; rules use only the .* most frequent",
+        r"column .* looks like an identifier .*; (it is left out of the rules|rules use only whether it is missing)",
+        r"column .* holds numbers as (text|categories) \(.*different values",
+        r"y has fewer than min_support=.* records of some labels, so ",
+        r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
         # of scikit-learn
         r"The number of unique classes is greater than 50% of the number of samples",
         r"A column-vector y was passed when a 1d array was expected",
@@ -108,7 +116,7 @@ def _blamable(case):
     for column in case.columns:
         if repeated or column.fate != FITS or is_missing_name(column.name):
             parts.append(_named(column.name))
-            if case.library in ("numpy", "lists"):
+            if repeated or case.library in ("numpy", "lists"):
                 parts.append(r"\bX\b")
     if case.label_kind.fate != FITS:
         parts.append(r"\by\b|\b[Ll]abels?\b")
@@ -117,8 +125,12 @@ def _blamable(case):
 
 
 def _named(name):
-    """Return the pattern of a column in an error: its repr, not as a part of a longer word or number."""
-    return rf"(?<![\w.'\"-]){re.escape(repr(name))}(?![\w.'\"-])"
+    """Return the pattern of a column in an error: its repr, not as a part of a longer word or number.
+
+    numpy scalars may be written as Python values.
+    """
+    spellings = {repr(name), repr(as_python(name))}
+    return rf"(?<![\w.'\"-])({'|'.join(map(re.escape, sorted(spellings)))})(?![\w.'\"-])"
 
 
 def refusal(function):

@@ -2,6 +2,7 @@
 
 import datetime
 import numbers
+import sys
 
 from .values import source
 
@@ -71,6 +72,8 @@ def _rule(draw, columns, labels):
     plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
     if not plain or draw.chance(0.3):
         return f"Rule((IsMissing({name}),), {label})"
+    if isinstance(value, numbers.Real) and abs(value) > sys.float_info.max:
+        return f"Rule((), {label})"
     if isinstance(value, str | bool):
         return f"Rule((Equals({name}, {source(value)}),), {label})"
     return f"Rule((Interval({name}, low={source(value)}, with_low=True),), {label})"

@@ -1,6 +1,5 @@
 """A failed case as a short Python program and as the command that runs it again."""
 
-from .outcome import CheckError
 from .tables import code_of, labels_code
 
 IMPORTS = """import datetime
@@ -39,19 +38,22 @@ def program(case, failure=None):
     if failure is not None and failure.code:
         lines += failure.code.splitlines()
     elif failure is not None and failure.check != "fit":
-        lines.append(_CALLS.get(failure.check, "print(clf.predict(X))"))
+        lines += _CALLS.get(failure.check, "print(clf.predict(X))").replace("LIBRARY", case.library).splitlines()
     body = "\n".join(lines)
     return _imports(body) + "\n" + body + "\n"
 
 
+_SOURCE = """space = {}
+exec(clf.rule_set_.to_python(kind='LIBRARY'), space)
+print(space['predict'](X) if 'LIBRARY' == 'pandas' else X.with_columns(space['predict']()))"""
 _CALLS = {
     "answers": "print(clf.predict(X), clf.predict_proba(X))",
     "records": "print([clf.predict(X[i:i + 1]) for i in range(len(X))])",
     "new records": "print(clf.predict(X_new))",
     "explain": "print(clf.explain(X), clf.why(X), clf.rule_set_, clf.rule_set_.to_frame())",
     "json": "print(RuleSet.from_json(clf.rule_set_.to_json()).predict(X))",
-    "python": "print(clf.rule_set_.to_python())",
-    "source": "print(clf.rule_set_.to_python(kind='pandas'), clf.rule_set_.to_python(kind='polars'))",
+    "python": "space = {}\nexec(clf.rule_set_.to_python(), space)  # call space['predict'] with a dict of a record",
+    "source": _SOURCE,
     "pmml": "print(clf.rule_set_.to_pmml())",
     "duckdb": "print(clf.rule_set_.to_sql(keep=['id']))",
     "sqlite": "print(clf.rule_set_.to_sql(dialect='sqlite', keep=['id']))",
@@ -70,7 +72,3 @@ def _imports(body):
         if any(word in body for word in words):
             kept.append(line)
     return "\n".join(kept)
-
-
-def is_violation(failure):
-    return isinstance(failure.error, CheckError)

@@ -1,6 +1,7 @@
 """Runs cases in worker processes, each case within limits of time and memory."""
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import resource
@@ -50,53 +51,74 @@ class Totals:
         self.exempt.update((family, reason) for reason in exempt)
 
 
-def run_case(family, seed, number):
-    """Run a case in this process; return its result for :meth:`Totals.add`."""
+@functools.cache
+def family_of(name):
+    """Return a family of cases, and import the libraries that it needs."""
+    if name == "faults":
+        from .faults import Faults
+
+        return Faults
     from .families import FAMILIES
+
+    return FAMILIES[name]
+
+
+def _limit_memory(extra):
+    """Limit the memory of this process to what it uses and some bytes more; None removes the limit."""
+    if sys.platform == "linux":
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (hard if extra is None else _address_space() + extra, hard))
+
+
+def run_case(family, seed, number, seconds=CASE_SECONDS):
+    """Run a case in this process, in its main thread; return its result for :meth:`Totals.add`."""
     from .outcome import CaseError
 
+    before = signal.signal(signal.SIGALRM, _raise_too_slow)
     try:
-        return FAMILIES[family].run(seed, number)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            return family_of(family).run(seed, number)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except CaseError as failure:
         key, text = failure.key, str(failure)
     except TooSlowError:
-        key, text = ("time", "", "", ""), f"takes longer than {CASE_SECONDS} seconds"
+        key, text = ("time", "", "", ""), f"takes longer than {seconds} seconds"
     except MemoryError:
         key, text = ("memory", "", "", ""), "needs too much memory"
+    except Exception as error:  # an error of a generator or check
+        failure = CaseError("harness", error)
+        key, text = failure.key, str(failure)
+    finally:
+        signal.signal(signal.SIGALRM, before)
     return failed(family, seed, number, key, text)
 
 
 def failed(family, seed, number, key, text):
     """Return the result of a failed case."""
-    from .families import FAMILIES
-
-    kinds = FAMILIES[family].kinds(seed, number)
+    kinds = family_of(family).kinds(seed, number)
     word = kinds[0].split()[0] if kinds else ""
     return {"key": tuple(key), "text": text, "kinds": kinds, "word": word}
 
 
-def _work(connection, state, limits):
+def _work(connection, state, seconds):
     """Run the tasks that arrive, until None arrives; `state` holds the number of the case and when it began."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, _raise_too_slow)
-    from .families import FAMILIES
-
-    if limits:
-        used = _address_space()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     connection.send("ready")
     while (task := connection.recv()) is not None:
         job, family, seed, numbers, *rest = task
         answers = []
+        _limit_memory(None)
+        family_of(family)  # its imports are no part of a case
+        _limit_memory(MEMORY)
         for number in numbers:
             state[0], state[1] = number, time.monotonic()
             if job == "shrink":
-                answers.append((number, _shrink(FAMILIES[family], seed, number, *rest)))
+                answers.append((number, _shrink(family_of(family), seed, number, *rest)))
             else:
-                signal.setitimer(signal.ITIMER_REAL, CASE_SECONDS)
-                answers.append((number, run_case(family, seed, number)))
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                answers.append((number, run_case(family, seed, number, seconds)))
         state[1] = 0.0
         connection.send(answers)
 
@@ -123,15 +145,14 @@ class Worker:
 
     _context = multiprocessing.get_context("spawn")
 
-    def __init__(self):
-        self.task = None
+    def __init__(self, seconds=CASE_SECONDS, grace=GRACE):
+        self.task, self._seconds, self._grace = None, seconds, grace
         self._start()
 
     def _start(self):
         self.state = self._context.Array("d", [0.0, 0.0], lock=False)
         self._connection, other = self._context.Pipe()
-        linux = sys.platform == "linux"
-        self._process = self._context.Process(target=_work, args=(other, self.state, linux))
+        self._process = self._context.Process(target=_work, args=(other, self.state, self._seconds))
         self._process.start()
         other.close()
         self._ready = False
@@ -154,7 +175,8 @@ class Worker:
                 return answers
         if not self._process.is_alive():
             return self._lost(f"the process ended with code {self._process.exitcode}")
-        seconds = self.task[5] + GRACE if self.task is not None and self.task[0] == "shrink" else CASE_SECONDS + GRACE
+        shrinks = self.task is not None and self.task[0] == "shrink"
+        seconds = (self.task[5] if shrinks else self._seconds) + self._grace
         if self.state[1] and time.monotonic() - self.state[1] > seconds:
             return self._lost(f"no answer after {seconds} seconds")
         return None
@@ -183,36 +205,53 @@ class Worker:
         self._connection.close()
 
 
-def run(plan, seed, jobs, seconds=None, show=print):
-    """Run cases: `plan` is a list of (family, first number, number of cases). Return Totals and the workers."""
-    for name in THREADS:
-        os.environ.setdefault(name, "1")
-    tasks = iter(
-        ("run", family, seed, list(range(begin, min(begin + BATCH, first + n))))
-        for family, first, n in plan
-        for begin in range(first, first + n, BATCH)
-    )
-    totals, workers = Totals(), [Worker() for _ in range(jobs)]
+def run(plan, seed, workers, seconds=None, show=print):
+    """Run cases and return Totals; `plan` is a list of (family, first number, number of cases)."""
+    tasks, totals = iter(_tasks(plan, seed)), Totals()
     start = shown = time.monotonic()
-    busy = True
-    while busy:
-        busy = False
+    running = True
+    while running:
+        running = False
         for worker in workers:
             if worker.task is None and (seconds is None or time.monotonic() - start < seconds):
-                task = next(tasks, None)
-                if task is not None:
-                    worker.give(task)
+                worker.give(next(tasks, None))
+            running |= worker.task is not None
             if worker.task is not None:
-                family = worker.task[1]
-                busy = True
+                family, known = worker.task[1], len(totals.failures)
                 for number, result in worker.poll() or ():
                     totals.add(family, number, result)
+                if len(totals.failures) > known:
+                    show(f"  {family}: {list(totals.failures.values())[-1][0][1][:150]}")
         if time.monotonic() - shown > 5:
             shown = time.monotonic()
             show(progress(totals, shown - start))
         time.sleep(0.002)
     show(progress(totals, time.monotonic() - start))
-    return totals, workers
+    return totals
+
+
+def _tasks(plan, seed):
+    """Return the tasks of all families, mixed so that all families advance at the same pace."""
+    tasks = []
+    for family, first, n in plan:
+        for begin in range(0, n, BATCH):
+            numbers = list(range(first + begin, first + min(begin + BATCH, n)))
+            tasks.append((begin / n, ("run", family, seed, numbers)))
+    return [task for _, task in sorted(tasks, key=lambda one: one[0])]
+
+
+@contextlib.contextmanager
+def started(jobs, seconds=CASE_SECONDS, grace=GRACE):
+    """Start workers, with one thread each for the libraries; stop them at the end."""
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
+    os.environ.setdefault("RUST_BACKTRACE", "0")
+    workers = [Worker(seconds, grace) for _ in range(jobs)]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.stop()
 
 
 def progress(totals, seconds):

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from .labels import PLAIN
-from .values import is_missing
+from .values import is_missing, source
 
 _EASY = {"min_support": "1", "min_evidence": "0.0", "random_state": "0"}
 
@@ -54,7 +54,7 @@ class Shrinker:
 
     def _columns(self, case):
         for column in case.columns:
-            if len(case.columns) > 1:
+            if len(case.columns) > 1 and not _is_parameter(case, column.name):
                 case = self._better(case, replace(case, columns=tuple(c for c in case.columns if c is not column)))
         return case
 
@@ -84,7 +84,7 @@ class Shrinker:
         """Simplify the names of columns and the labels."""
         if case.library not in ("numpy", "lists"):
             for j, column in enumerate(case.columns):
-                if column.name != chr(97 + j):
+                if column.name != chr(97 + j) and not _is_parameter(case, column.name):
                     case = self._better(case, _with_column(case, j, replace(column, name=chr(97 + j))))
         different = list(dict.fromkeys(case.labels))
         plain = tuple(chr(97 + different.index(label) % 26) for label in case.labels)
@@ -173,6 +173,11 @@ def _different(values):
 def _rank(value):
     """Return how simple a value is: present before missing, then short before long."""
     return is_missing(value), len(repr(value)), repr(value)
+
+
+def _is_parameter(case, name):
+    """Return whether a parameter may name a column."""
+    return any(source(name) in code for code in case.parameters.values())
 
 
 def _changed(case, **changes):

@@ -124,7 +124,7 @@ def _sizes(draw):
         n = 2000
     if kind == 998:
         n_columns = 200
-    return n, draw.pick((0, 4, 12)), n_columns
+    return n, draw.pick((0, 3, 8)), n_columns
 
 
 def _values(draw, kind, n, n_new):
@@ -257,5 +257,6 @@ def take_columns(X, order):
     if isinstance(X, pd.DataFrame):
         return X.iloc[:, order]
     if isinstance(X, pl.DataFrame):
-        return X[:, list(order)]
+        found = X.get_columns()
+        return pl.DataFrame({found[j].name: found[j] for j in order})
     return X.select(order) if isinstance(X, pa.Table) else None
