@@ -109,6 +109,9 @@ def test_other_forms_are_read():
     assert Rule.parse("IF x in {inf, -inf, 'a'} THEN x").conditions == (IsIn("x", (math.inf, -math.inf, "a")),)
     assert Rule.parse("IF age > 5 AND age in {3, 7, 9} AND age < 9 THEN x").conditions == (Equals("age", 7),)
     assert Rule.parse("""IF n = 'say \\"hi\\"' THEN x""").conditions == (Equals("n", 'say "hi"'),)
+    several = "IF a in {1, 2, 3, True} AND a != 2 AND b != 'x' AND b not in {'y', 'x'} AND a in {3, 1, 5, True} THEN x"
+    assert Rule.parse(several).conditions == (IsIn("a", (1, 3, True)), IsNotIn("b", ("x", "y")))
+    assert Rule.parse("IF a in {1, 2} AND a in {2, 3} THEN x").conditions == (Equals("a", 2),)
     moment = Rule((IsMissing(datetime.datetime(2020, 1, 31)),), "x")
     assert (str(moment), Rule.parse(str(moment))) == ("IF [2020-01-31] is missing THEN x", moment)
     assert Rule.parse("IF job in {'a'} THEN 1") == Rule((IsIn("job", ("a",)),), 1)
@@ -137,7 +140,11 @@ def test_other_forms_are_read():
         ("IF [__import__('os')] <= 1 THEN x", "column name in brackets"),
         ("IF age <= 37 THEN 'good' indeed", "a label in quotes and no text after it"),
         ("IF `a\\` <= 1 THEN x", "backslash"),
-        ("IF age = 1 AND age = 2 THEN x", "no value can meet both"),
+        ("IF age = 1 AND age = 2 THEN x", "no value can meet both age = 1 and age = 2"),
+        ("IF age in {1, 2} AND age not in {2, 1, 0} THEN x", "no value can meet both age in {1, 2} and age not in"),
+        ("IF age = 1 AND age = True THEN x", "no value can meet both age = 1 and age = True"),
+        ("IF age in {} AND age = 1 THEN x", "no value can meet both"),
+        ("IF age in {1, 2} AND age != 1 AND age != 2 THEN x", "no value can meet all 3 conditions on age"),
         ("IF age > 60 AND age <= 20 THEN x", "no value can meet both"),
         ("IF 60 < age <= 20 THEN x", "no value can meet 60 < age <= 20"),
         ("IF age > " + "9" * 400 + " THEN x", "is too large"),
@@ -248,6 +255,17 @@ HOSTILE = {
     "many conditions": "IF " + " AND ".join(f"a{k} > 1" for k in range(LONG // 20)) + " THEN x",
     "many conditions on a column": "IF " + "a > 1 AND " * (LONG // 20) + "a > 2 THEN x",
     "many excluded values": "IF " + " AND ".join(f"a != {k}" for k in range(LONG // 15)) + " THEN x",
+    "two long sets": "IF " + " AND ".join(["a in {" + ",".join(map(str, range(LONG // 14))) + "}"] * 2) + " THEN x",
+    "values and bounds": "IF a in {"
+    + ",".join(map(str, range(LONG // 20)))
+    + "}"
+    + " AND a > 1" * (LONG // 20)
+    + " THEN x",
+    "values and excluded values": "IF a in {"
+    + ",".join(map(str, range(LONG // 20)))
+    + "} AND "
+    + " AND ".join(f"a != {k}" for k in range(LONG // 20))
+    + " AND a = 5 THEN x",
     "is": "IF " + "is " * (LONG // 3) + "> 1 THEN x",
     "in": "IF " + "a in " * (LONG // 5) + "{1} THEN x",
     "not": "IF a" + " not" * (LONG // 4) + " in {1} THEN x",

@@ -172,6 +172,8 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
         (small_with(rules=[{**RULE, "if": [{"column": "age", "=": {"py/object": "os.system"}}]}]), "= must be text"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": {"datetime": "soon"}}]}]), "the form .datetime."),
         (small_with(rules=[{**RULE, "if": [{"column": "a", "=": {"tuple": [{"tuple": [{"tuple": [{"tuple": [{"tuple": [{"tuple": []}]}]}]}]}]}}]}]), "must be text"),  # noqa: E501
+        (small_with(rules=[{**RULE, "if": [{"column": "a", "=": None}]}]), r"rules\[0\].if\[0\].= must be text"),
+        (small_with(rules=[{**RULE, "if": [{"column": "a", "in": [{"tuple": []}]}]}]), r"if\[0\].in must be text"),
         (small_with(columns=[]), "columns must list exactly the columns that the rules read"),
         (small_with(columns=[{"name": "age", "kind": "colour"}]), r"columns\[0\].kind must be one of"),
         (small_with(columns=[{"name": "age", "kind": ["text"]}]), r"columns\[0\].kind must be one of"),

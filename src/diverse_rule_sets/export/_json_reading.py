@@ -17,8 +17,9 @@ from typing import Any
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, KINDS, NUMBER, TEXT
 from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
 from diverse_rule_sets.model._checks import check_classes, check_counts, error, shown
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merge_conditions
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
+from diverse_rule_sets.model._grammar import combine_conditions
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 # Version 1 has no target, no values of columns, and fewer types of columns.
@@ -195,7 +196,7 @@ class _Reader:
             label = self._label(rule["then"], f"{place}.then")
             try:
                 if self._version == 1:  # which did not require one condition for each column
-                    conditions = merge_conditions(conditions)
+                    conditions = combine_conditions(conditions)
                 yield Rule(conditions, label, tuple(zip(self._classes, counts, strict=True)))
             except ValueError as problem:
                 raise ValueError(f"{place}.if: {problem}") from None
@@ -226,8 +227,8 @@ class _Reader:
                 raise error(f"{place}.missing", "true", content[test])
             return IsMissing(column)
         if test == "=":
-            return Equals(column, self._value(content[test], f"{place}.="), mixed)
-        values = tuple(self._value(v, f"{place}.{test}") for v in self._list(content, test, f"{place}."))
+            return Equals(column, self._compared(content[test], f"{place}.="), mixed)
+        values = tuple(self._compared(v, f"{place}.{test}") for v in self._list(content, test, f"{place}."))
         return IsIn(column, values, mixed) if test == "in" else IsNotIn(column, values, mixed)
 
     def _interval(self, column: Hashable, content: Mapping[str, Any], place: str) -> Interval:
@@ -237,6 +238,13 @@ class _Reader:
         bounds = {test: self._value(content[test], f"{place}.{test}") for test in lower + upper}
         low, high = (bounds[tests[0]] if tests else None for tests in (lower, upper))
         return Interval(column, low, high, lower == [">="], upper != ["<"])
+
+    def _compared(self, value: Any, place: str) -> Any:
+        """Return a value that a column can have."""
+        checked = self._value(value, place)
+        if checked is None or isinstance(checked, tuple):
+            raise error(place, f"text, a number, true, false, or an object with one of {', '.join(_FORMS)}", value)
+        return checked
 
     def _value(self, value: Any, place: str, depth: int = 0) -> Any:
         """Return a value: a JSON value, or the value of an object with one key."""

@@ -16,11 +16,12 @@ ignored. Reading takes time in proportion to the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merge_conditions
-from diverse_rule_sets.model._formatting import ANYTHING, find_figures
+from diverse_rule_sets.model._formatting import ANYTHING, find_figures, format_name
 from diverse_rule_sets.model._literals import (
     Found,
     bound_at,
@@ -87,27 +88,45 @@ def _rule(text: str) -> tuple[tuple[Condition, ...], Any]:
             raise _error(text, position, "AND and a condition, or THEN and a label")
         position = following.end()
         if following[1] == "THEN":
-            return _combine(conditions), _label(text, position)
+            return combine_conditions(conditions), _label(text, position)
 
 
-def _combine(conditions: list[Condition]) -> tuple[Condition, ...]:
-    """Return one condition for each column. Values that are excluded one by one are collected first, in linear time."""
-    groups: dict[Hashable, list[IsNotIn]] = {}
+def combine_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return one condition for each column, in the order of first use, as ``merge_conditions`` does but in linear time.
+
+    Conditions that list values are combined at once, and intervals before them: one by one, each would copy the values.
+    """
+    by_column: dict[Hashable, tuple[list[Condition], list[Condition]]] = {}
     for condition in conditions:
-        if isinstance(condition, IsNotIn):
-            groups.setdefault(condition.column, []).append(condition)
-    collected: list[Condition] = []
-    for condition in conditions:
-        group = groups[condition.column] if isinstance(condition, IsNotIn) else [condition]
-        if condition is group[0]:
-            collected.append(condition if len(group) == 1 else _exclude_all(condition.column, group))
-    return merge_conditions(collected)
+        lists_values = isinstance(condition, Equals | IsIn | IsNotIn)
+        by_column.setdefault(condition.column, ([], []))[lists_values].append(condition)
+    combined: list[Condition] = []
+    for others, listing in by_column.values():
+        combined += merge_conditions(others)
+        combined += [_combine_values(listing)] if len(listing) > 1 else listing
+    return merge_conditions(combined)
 
 
-def _exclude_all(column: Hashable, conditions: list[Any]) -> IsNotIn:
-    """Return the condition that excludes the values of several conditions; True and 1 are different values."""
-    values = {(isinstance(value, bool), value): value for one in conditions for value in one.values}
-    return IsNotIn(column, tuple(values.values()))
+def _combine_values(conditions: list[Condition]) -> Condition:
+    """Return the condition for the values that all conditions on a column allow; True and 1 are different values."""
+    column = conditions[0].column
+    required: list[dict[tuple[bool, Any], Any]] = []
+    excluded: dict[tuple[bool, Any], Any] = {}
+    for one in conditions:
+        values = {(isinstance(value, bool), value): value for value in one.values_named}
+        if one.excludes:
+            excluded |= values
+        else:
+            required.append(values)
+    if not required:
+        return IsNotIn(column, tuple(excluded.values()))
+    times = Counter(key for values in required for key in values)
+    kept = [v for key, v in required[0].items() if times[key] == len(required) and key not in excluded]
+    if not kept:
+        two = f"both {conditions[0]} and {conditions[1]}"
+        several = f"all {len(conditions)} conditions on {format_name(column)}"
+        raise ValueError(f"no value can meet {two if len(conditions) == 2 else several}")
+    return Equals(column, kept[0]) if len(kept) == 1 else IsIn(column, tuple(kept))
 
 
 def _condition(text: str, position: int) -> Found:

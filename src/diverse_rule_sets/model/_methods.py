@@ -169,8 +169,8 @@ class RuleSetMethods:
     def from_json(cls, text: str | bytes) -> RuleSet:
         """Read a rule set from the text of a JSON file.
 
-        Nothing is executed. Raises ValueError, with the error and its position, if the text is incomplete or invalid,
-        of a later version, or not a rule set.
+        Nothing is executed. Files of earlier versions give the same answers. Raises ValueError, with the error and its
+        position, if the text is incomplete or invalid, of a later version, or not a rule set.
         """
         from diverse_rule_sets.export._json import from_json
 

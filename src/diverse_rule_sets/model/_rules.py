@@ -70,7 +70,8 @@ class Rule:
 
         The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
         ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are accepted. Names of columns are written
-        unchanged, or in backticks if they contain operators, quotes or the words AND and THEN.
+        unchanged, or in backticks if they begin with ``[`` or contain operators, quotes or the words AND and THEN.
+        Names that are not strings are written in brackets, such as ``[5]`` or ``[('a', 1)]``.
 
         Examples
         --------
@@ -173,7 +174,7 @@ class RuleSet(RuleSetMethods):
 
     @cached_property
     def _identity(self) -> tuple[Hashable, ...]:
-        """All that determines an answer or an error. Of the names of columns only those that the rules read do."""
+        """All that determines an answer or an error; of the types of columns, those that the rules read."""
         return (
             *(self.rules, self.fallbacks, self.class_counts(self.all_rules).tobytes()),
             tuple(getattr(c, "mixed", False) for rule in self.all_rules for c in rule.conditions),
