@@ -14,7 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    Rule,
+    RuleSet,
+    baselines,
+)
 from diverse_rule_sets.model._decision import CONFLICTS
 from models import as_polars, kinds_of, records_for, rule_sets
 from servers import jpmml
@@ -117,3 +127,41 @@ def test_errors_name_the_character_or_the_argument():
         small().to_pmml(name=3)
     with pytest.raises(ValueError, match="two columns have the same name as text"):
         replace(small(), rules=(Rule((IsMissing(1), IsMissing("1")), "good"),)).to_pmml()
+
+
+def one_rule(condition, classes=("no", "yes"), **fields):
+    rule = Rule((condition,), classes[1], ((classes[1], 3),))
+    return RuleSet((rule,), classes, classes[0], (9, 9), (5, 5), "first", **fields)
+
+
+@pytest.mark.parametrize("conflict", ["first", "vote", "counts"])
+@pytest.mark.parametrize("zone", [None, datetime.UTC])
+def test_dates_are_compared_to_the_microsecond_and_can_be_categories(java, conflict, zone):
+    moment = datetime.datetime(1500, 2, 28, 23, 59, 59, 500, tzinfo=zone)
+    values = [moment + datetime.timedelta(microseconds=k) for k in (-1, 0, 1, 1000)]
+    last = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=zone)
+    for condition, expected in (
+        (Interval("x", high=moment), "yes yes no no no no"),
+        (Interval("x", low=moment, high=last), "no no yes yes yes no"),
+        (Equals("x", moment), "no yes no no no no"),
+        (IsIn("x", (moment, values[2])), "no yes yes no no no"),
+        (IsNotIn("x", (moment, values[2])), "yes no no yes yes no"),
+    ):
+        rule_set = replace(one_rule(condition), conflict=conflict)
+        output = evaluate(java, rule_set, {"x": [*values, last, None]})
+        assert output["label"].tolist() == expected.split(), str(condition)
+
+
+@pytest.mark.parametrize("classes", [(5, 2**31), (-(2**31) - 1, 5), (5, 2**53), (-5, 5), (0.5, 1.5), (1, 2.5)])
+def test_labels_that_are_numbers(java, classes):
+    output = evaluate(java, one_rule(Interval("x", high=1), classes), {"x": [1.0, 2.0]})
+    assert output["label"].tolist() == [classes[1], classes[0]]
+
+
+def test_numbers_that_pmml_programs_round():
+    with pytest.raises(ValueError, match="PMML programs cannot return the label 9007199254740993 exactly"):
+        one_rule(Interval("x", high=1), (5, 2**53 + 1)).to_pmml()
+    rule_set = one_rule(Equals("id", 2**53 + 1), kinds=(("id", "category of numbers"),))
+    with pytest.warns(UserWarning, match="PMML compares the column 'id' with 9007199254740993 as a double"):
+        rule_set.to_pmml()
+    assert one_rule(Equals("id", 2**53 + 1), kinds=(("id", "number"),)).to_pmml()  # as in this package

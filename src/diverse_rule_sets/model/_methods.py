@@ -199,14 +199,19 @@ class RuleSetMethods:
             unchanged
         keep : columns of the table to keep; ``"*"`` for all. If class counts or votes are added up, the columns must
             be listed
-        columns : names of columns in the database, if they differ from those in training
+        columns : names of columns in the database, if they differ from those in training. They must be given for a
+            column that the database cannot tell apart from another column of the training table, such as ``a`` and
+            ``A`` in DuckDB and SQLite
         prefix : the start of the names of the added columns; another prefix is needed if the table has such columns
 
         Notes
         -----
-        NULL and NaN are missing. The database compares text exactly, unless a column has another collation. In SQLite
-        dates are ISO 8601 text, compared to the millisecond; in other databases they have the precision of the column.
-        This package truncates dates to microseconds.
+        NULL and NaN are missing. A column must have the type that it had in training: numbers that are stored as text
+        are compared as text, and a column with a time zone in training must have one in the database. Numbers are
+        compared as doubles, dates are truncated to microseconds. In SQLite dates are ISO 8601 text, such as
+        ``2020-01-31`` or ``2020-01-31T12:00:00.123456+05:00``, and booleans are 0 and 1. Text is compared exactly,
+        unless the column has another collation (in SQLite also then). If the rules need more than the database can
+        hold, :class:`UserWarning` names the column, or :class:`ValueError` is raised if the labels would be wrong.
 
         Examples
         --------
