@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 _MAX_GROUPS = 1024
 # Minimum share of the weight of all records on each side of a cut point.
 _MIN_SHARE = 0.002
+# A tree on one column has no use for random numbers, but to make a random state takes a quarter of its time.
+_ANY_STATE = np.random.RandomState(0)
 # Maximum number of categories that a condition lists; longer lists are hard to read.
 MAX_SET = 8
 # Up to so many categories, every cut of their order is used; with more, only the best few cuts. With more classes than
@@ -61,11 +63,11 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     if starts.size < 2 or np.unique(label).size < 2:
         return np.zeros(0, np.int64)
     tree = DecisionTreeClassifier(
-        criterion="entropy", max_leaf_nodes=n_cuts + 1, min_weight_fraction_leaf=_MIN_SHARE, random_state=0
+        criterion="entropy", max_leaf_nodes=n_cuts + 1, min_weight_fraction_leaf=_MIN_SHARE, random_state=_ANY_STATE
     )
-    # Checking the arguments takes as long as fitting a small tree, and a table has many columns.
+    # Checking the arguments takes longer than fitting a small tree, and a table may have thousands of columns.
     with config_context(skip_parameter_validation=True, assume_finite=True):
-        tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label])
+        tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label], check_input=False)
     inner = tree.tree_.threshold[tree.tree_.feature >= 0]
     return starts[np.unique(np.ceil(inner).astype(np.int64))]
 

@@ -14,6 +14,8 @@ from diverse_rule_sets.data._backend import Body, DistinctRecords, TooManyRecord
 
 # Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
+# Number of bits that are sorted by class at a time.
+_ARRANGED = 1 << 16
 
 
 class LocalCover:
@@ -270,8 +272,13 @@ class _ByClass:
         self._new_positions = np.empty(y.size, np.int64)  # the new position of each record
         self._new_positions[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
         self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
-        for old, new in zip(rows, self.rows, strict=False):
-            new[:] = self.arrange(old)
+        n_together = _ARRANGED // max(y.size, 1)  # many short rows take long one by one
+        for begin in range(0, rows.shape[0], max(1, n_together)):
+            if n_together > 1:
+                end = min(begin + n_together, rows.shape[0])
+                self.rows[begin:end] = self._arrange_several(rows[begin:end])
+            else:
+                self.rows[begin] = self.arrange(rows[begin])
         self.rows[-1] = self.arrange(bitset.pack(np.ones(y.size, np.bool_)))  # without an item: every record
 
     @property
@@ -299,4 +306,10 @@ class _ByClass:
         """Return a bit row with the records sorted by class."""
         flags = np.zeros(64 * self.n_words, np.bool_)
         flags[self._new_positions] = bitset.unpack(row, self._n_records)
+        return bitset.pack(flags)
+
+    def _arrange_several(self, rows: BitRows) -> BitRows:
+        """Return bit rows with the records sorted by class."""
+        flags = np.zeros((rows.shape[0], 64 * self.n_words), np.bool_)
+        flags[:, self._new_positions] = bitset.unpack(rows, self._n_records)
         return bitset.pack(flags)
