@@ -127,6 +127,7 @@ class RuleSet(RuleSetMethods):
         shares of the whole table; None: as many as there are classes
     kinds : pairs of (column, type of the column in training, such as ``"number"`` or ``"text"``) for the columns that
         the rules read; other types are derived from the conditions
+    target : the name of the column of labels in training, or None; it is not compared
     """
 
     rules: tuple[Rule, ...]
@@ -139,6 +140,7 @@ class RuleSet(RuleSetMethods):
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
     kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
+    target: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
