@@ -1,10 +1,12 @@
 """What a user must be able to rely on: no record is lost, no cell is misread, no file fills the memory."""
 
 import contextlib
+import dataclasses
 import datetime
 import difflib
 import gzip
 import io
+import json
 import math
 import os
 import pty
@@ -748,3 +750,64 @@ def test_a_pipe_gets_the_text_unchanged(hostile):
         [*COMMAND.split(), "predict", "m.json", "t.csv"], cwd=hostile, capture_output=True, check=True
     )
     assert HOSTILE.encode() in done.stdout
+
+
+# The target of a model
+
+
+@pytest.fixture
+def with_target(files, monkeypatch):
+    """Return a function that makes every model file that is read one of a given target."""
+    read = RuleSet.from_json
+    monkeypatch.chdir(files)
+
+    def use(target):
+        monkeypatch.setattr(RuleSet, "from_json", lambda content: dataclasses.replace(read(content), target=target))
+
+    return use
+
+
+def test_a_fitted_model_knows_its_target(drs, files, monkeypatch):
+    written = []
+    write = RuleSet.to_json
+    monkeypatch.setattr(RuleSet, "to_json", lambda rule_set: written.append(rule_set.target) or write(rule_set))
+    for method in ([], ["--as-in-paper", "--n-candidates", "20"]):
+        assert drs("fit", files / "t.csv", "-t", "y", "-o", files / "new.json", *method)[0] == 0
+    assert written == ["y", "y"]
+
+
+def test_the_target_of_the_model_is_the_default(drs, files, with_target):
+    with_target("y")
+    assert drs("evaluate", "m.json", "t.csv") == drs("evaluate", "m.json", "t.csv", "-t", "y")
+    assert drs("report", "m.json", "t.csv", "-o", "a.html") == (0, "", "")
+    assert drs("report", "m.json", "t.csv", "-o", "b.html", "-t", "y") == (0, "", "")
+    assert (files / "a.html").read_text("utf8") == (files / "b.html").read_text("utf8")
+
+
+def test_a_given_target_goes_before_that_of_the_model(drs, files, with_target):
+    with_target("y")
+    (files / "t.csv").write_text("age,y,z\n20,good,bad\n50,bad,bad\n")
+    facts = json.loads(drs("evaluate", "m.json", "t.csv", "-t", "z", "--json")[1])
+    assert facts["class_totals"] == [2, 0]
+    assert json.loads(drs("evaluate", "m.json", "t.csv", "--json")[1])["class_totals"] == [1, 1]
+    code, _, err = drs("evaluate", "m.json", "t.csv", "-t", "zz")
+    assert (code, "there is no column 'zz'; its columns are 'age', 'y', 'z'" in err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_without_a_target_one_line_says_so(drs, files, with_target, command):
+    with_target(None)
+    said = "drs: error: --target is missing, and the model does not name the column that had the labels in training\n"
+    assert drs(command, "m.json", "t.csv") == (2, "", said)
+    with_target("Y")
+    said = (
+        "drs: error: t.csv: there is no column 'Y', the target in training; give --target, the column with the labels"
+    )
+    assert drs(command, "m.json", "t.csv") == (1, "", f"{said}; did you mean 'y'?\n")
+
+
+def test_the_target_of_the_model_may_have_gaps(drs, files, with_target):
+    with_target("y")
+    (files / "t.csv").write_text("age,y\n20,good\n50,\n")
+    assert "1 of 2 records have no value in the target 'y'" in drs("evaluate", "m.json", "t.csv")[2]
+    assert "Measured on 1 records" in drs("evaluate", "m.json", "t.csv", "--drop-unlabelled")[1]
