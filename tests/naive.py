@@ -3,6 +3,7 @@
 A record is a frozenset of items, a body a tuple of items, a rule a pair (body, label).
 """
 
+import datetime
 import itertools
 import math
 from fractions import Fraction
@@ -325,3 +326,39 @@ def ids_local_search(candidates, records, y, weights, epsilon, first=False):
             others = set(candidates) - chosen
             return chosen if value(chosen) >= value(others) else others
         chosen = good[0] if first else max(good, key=value)
+
+
+def is_missing(value):
+    """Return whether a value is None, NaN, NaT or NA."""
+    return value is None or str(value) in ("nan", "NaN", "sNaN", "NaT", "<NA>")
+
+
+def value_type(value):
+    """Return the type of a value that is not missing."""
+    return _typed(value)[0]
+
+
+def same_value(one, other):
+    """Return whether two values have the same type and are equal; dates are compared to the microsecond, in UTC."""
+    if is_missing(one) or is_missing(other):
+        return False
+    return _typed(one) == _typed(other)
+
+
+def _typed(value):
+    name = type(value).__name__
+    if name in ("bool", "bool_"):
+        return ("boolean", str(value))
+    if isinstance(value, str):
+        return ("text", str(value))
+    if isinstance(value, bytes):
+        return ("bytes", bytes(value))
+    if name == "datetime64":
+        return ("date", str(value.astype("datetime64[us]")))
+    if hasattr(value, "year"):
+        moment = value if hasattr(value, "hour") else datetime.datetime(value.year, value.month, value.day)
+        zoned = moment.tzinfo is not None
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else moment
+        return ("date in UTC" if zoned else "date", moment.strftime("%Y-%m-%dT%H:%M:%S.%f"))
+    value = value.item() if hasattr(value, "item") else value
+    return ("number", value if value in (math.inf, -math.inf) else Fraction(value))

@@ -27,9 +27,9 @@ def decoded(monkeypatch):
     counts = collections.Counter()
     column = Table.column
 
-    def counting(self, name):
+    def counting(self, name, expected=""):
         counts[name] += 1
-        return column(self, name)
+        return column(self, name, expected)
 
     monkeypatch.setattr(Table, "column", counting)
     return counts
@@ -187,8 +187,8 @@ def test_the_report_page_decodes_each_column_once(monkeypatch):
 
     clf = DiverseRuleSetClassifier(random_state=0).fit(FRAME, LABELS)
     decoded = []
-    decode = tables._column
-    monkeypatch.setattr(tables, "_column", lambda name, series: decoded.append(name) or decode(name, series))
+    decode = tables.decode
+    monkeypatch.setattr(tables, "decode", lambda name, *series: decoded.append(name) or decode(name, *series))
     report.html(clf, FRAME, LABELS)
     assert sorted(map(str, decoded)) == sorted({str(name) for name in decoded})
     assert set(clf.rule_set_.columns) <= set(decoded)

@@ -34,6 +34,7 @@ from diverse_rule_sets import (
     IsMissing,
     Progress,
     Rule,
+    RuleSet,
     metrics,
 )
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
@@ -158,6 +159,7 @@ def test_the_parameters_and_their_defaults():
         condition_price=0.03,
         second_pass=True,
         split=True,
+        skip_rare=True,
     )
 
 
@@ -198,6 +200,7 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         condition_price=0.03,  # means nothing in the paper's search
         second_pass=True,
         split=False,
+        skip_rare=False,
     )
     plan, options = clf._plan(3, 0), clf._cut_options(4, CheckedConstraints())
     assert (plan.min_evidence, plan.smoothing) == (0.0, 3.0)
@@ -560,6 +563,62 @@ def test_explain(fit, library):
 
 def test_explain_of_an_array_is_a_frame():
     assert isinstance(fit().explain(iris.data[:2]), pd.DataFrame)
+
+
+def permuted(rule_set, order):
+    """Return the same rule set with its classes in another order."""
+    changes = {
+        name: None if (values := getattr(rule_set, name)) is None else tuple(values[k] for k in order)
+        for name in ("classes", "class_totals", "uncovered_counts", "class_weights")
+    }
+    return dataclasses.replace(rule_set, **changes)
+
+
+@pytest.mark.parametrize("conflict", ["smoothed", "vote", "counts", "first"])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0), (0, 2, 1)])
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [3, 5, 7]], ids=["text", "numbers"])
+def test_a_rule_set_with_another_order_of_classes_gives_the_same_answers(labels, order, conflict):
+    y = np.array(labels)[iris.target]
+    clf = fit(iris.data, y, conflict=conflict)
+    before = clf.predict(iris.data), clf.predict_proba(iris.data), clf.explain(iris.data), clf.score(iris.data, y)
+    why = clf.why(iris.data[:3])
+    clf.rule_set_ = permuted(clf.rule_set_, order)
+    assert clf.rule_set_.classes == tuple(clf.classes_[list(order)].tolist())
+    np.testing.assert_array_equal(clf.predict(iris.data), before[0])
+    assert clf.predict(iris.data).dtype == y.dtype
+    np.testing.assert_array_equal(clf.predict_proba(iris.data), before[1])
+    assert clf.explain(iris.data).equals(before[2])
+    assert clf.score(iris.data, y) == before[3]
+    assert [text.splitlines()[:2] for text in clf.why(iris.data[:3])] == [text.splitlines()[:2] for text in why]
+
+
+def test_a_rule_set_with_other_classes_is_an_error():
+    clf = fit()
+    for classes in ((0, 1), (0, 1, 3), ("0", "1", "2"), (0, 1, 2, 3)):
+        zeros = (0,) * len(classes)
+        clf.rule_set_ = RuleSet((), classes, classes[0], zeros, zeros)
+        for method in (clf.predict, clf.predict_proba, clf.explain):
+            with pytest.raises(ValueError, match=r"rule_set_ has the classes .* expected those of classes_"):
+                method(iris.data)
+
+
+def test_the_rule_set_knows_the_name_of_the_target(mixed):
+    X, y = mixed
+    for labels, name in (
+        (pd.Series(y, name="customer"), "customer"),
+        (pl.Series("customer", y.tolist()), "customer"),
+        (pl.Series(y.tolist()), None),
+        (pd.Series(y), None),
+        (pd.Series(y, name=("a", 1)), None),
+        (pd.Series(y, name=""), None),
+        (y, None),
+        (y.tolist(), None),
+    ):
+        for clf in (DiverseRuleSetClassifier(max_rules=2, random_state=0), CN2Classifier(max_rules=1)):
+            rule_set = clf.fit(X, labels).rule_set_
+            assert rule_set.target == name
+            assert RuleSet.from_json(rule_set.to_json()).target == name
+            assert rule_set.evaluated(X, y).target == name
 
 
 def test_contradictions_are_shown():

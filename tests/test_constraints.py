@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -108,7 +109,12 @@ def learnt_of(clf):
 @given(fits(), some_rules)
 def test_given_rules_come_first_and_learnt_rules_respect_the_limits(fit, rules):
     X, y, params = fit
-    clf = classifier(given_rules=rules, **params).fit(X, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf = classifier(given_rules=rules, **params).fit(X, y)
+    assert [str(warning.message).split(":")[0] for warning in caught] == [
+        f"given_rules has the rule {rule}" for rule in clf.rule_set_[: len(rules)] if not rule.covers(X).any()
+    ]
     rule_set = clf.rule_set_
     assert [rule.conditions for rule in rule_set[: len(rules)]] == [rule.conditions for rule in rules]
     assert [rule.label for rule in rule_set[: len(rules)]] == [int(rule.label) for rule in rules]
@@ -208,7 +214,8 @@ def test_given_rules_with_a_single_class():
 def test_a_given_rule_that_covers_no_record(conflict):
     X, y = load_iris(return_X_y=True)
     rule = Rule((Interval("x0", low=1e6),), 1)
-    clf = classifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="given_rules has the rule IF x0 > 1000000 THEN 1: no record has x0 > 1000000"):
+        clf = classifier(given_rules=[rule], conflict=conflict, random_state=0).fit(X, y)
     assert clf.rule_set_[0].class_counts == ((0, 0), (1, 0), (2, 0))
     assert "nan" not in str(clf.rule_set_)
     assert "THEN 1 (covers none of 150 records)" in str(clf.rule_set_)
@@ -743,7 +750,7 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got Rule"),
+        ({"given_rules": A_RULE}, TypeError, "given_rules must be a list of rules, got <Rule: IF a > 4 THEN 1>"),
         ({"given_rules": "IF a > 4 THEN 1"}, TypeError, "given_rules must be a list of rules, got 'IF"),
         ({"given_rules": [A_RULE, 7]}, TypeError, r"given_rules\[1\] must be a Rule or a rule as text, got 7 \(int\)"),
         ({"given_rules": [A_RULE] * 3, "max_rules": 2}, ValueError, "given_rules holds 3 rules, more than max_rules=2"),

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.model._answers import answer
 from diverse_rule_sets.model._changes import find_changes
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._domains import Domain, domain_of
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._regions import axes_of
 from models import as_polars, records_for, rule_sets
@@ -204,8 +207,9 @@ def test_columns_of_several_types(value):
 def test_infinite_numbers(named):
     rule_set = RuleSet((Rule((Equals("a", named),), 1),), (0, 1), 0, (9, 9), (1, 1), "first")
     assert f"It would be 1 if a = {named} (it is 3): decided by rule 1." in rule_set.why({"a": 3})
-    last = rule_set.why({"a": named}).splitlines()[-1]
+    last = replace(rule_set, kinds=(("a", "number"),)).why({"a": named}).splitlines()[-1]
     assert ("a <= 1.7976931348623157e+308" if named > 0 else "a >= -1.7976931348623157e+308") in last
+    assert f"It would be 0 if a not in {{{named}}}" in rule_set.why({"a": named})  # whether x is a number is unknown
 
 
 def values_around(kind, pool):
@@ -261,23 +265,33 @@ def test_a_change_gives_its_label_for_every_value_that_meets_its_conditions(draw
 @settings(max_examples=150)
 @given(rule_sets(), st.integers(0, 1000))
 def test_one_column_is_changed_if_that_is_sufficient(drawn, seed):
+    """A change to a missing value is reported only if no other change gives the label."""
     rule_set, columns = drawn
     kinds, frame = some_records(columns, seed, n=6)
     tested = {one.column for rule in rule_set.all_rules for one in rule.conditions if is_missing(one)}
     for i, (label, changes) in enumerate(zip(*labels_and_changes(rule_set, frame), strict=True)):
-        reachable = set()
+        by_value, by_missing = set(), set()
         for name in rule_set.columns:
-            values = [value for value in values_around(*columns[name]) if value is not None or name in tested]
+            values = [value for value in values_around(*columns[name]) if value is not None]
             row = frame.row(i, named=True)
-            moved = {other: [row[other]] * len(values) for other in columns} | {name: values}
-            reachable |= set(rule_set.predict(as_polars(moved, kinds)).tolist())
-        single = {change.label for change in changes if change.is_sufficient and len(change.conditions) == 1}
-        assert single <= reachable - {label}
-        assert len(single) == min(len(reachable - {label}), 3)
+            moved = {other: [row[other]] * (len(values) + 1) for other in columns} | {name: [*values, None]}
+            *labels, last = rule_set.predict(as_polars(moved, kinds)).tolist()
+            by_value |= set(labels) - {label}
+            by_missing |= {last} - {label} if name in tested else set()
+        enough = [change for change in changes if change.is_sufficient]
+        single = {change.label for change in enough if len(change.conditions) == 1 and not is_missing_in(change)}
+        assert single <= by_value
+        assert len(single) == min(len(by_value), 3)
+        assert len(enough) >= min(len(by_value | by_missing), 3)
+        assert not any(change.label in by_value for change in enough if is_missing_in(change))
 
 
 def is_missing(condition):
     return isinstance(condition, IsMissing)
+
+
+def is_missing_in(change):
+    return any(map(is_missing, change.conditions))
 
 
 @settings(max_examples=60)
@@ -326,3 +340,294 @@ def test_errors_name_what_is_wrong():
         rule_set.why({"age": 3}, label="great")
     with pytest.raises(ValueError, match="no column 'age'"):
         rule_set.why(pd.DataFrame({"sex": ["F"]}))
+
+
+def offer(n=600, seed=0):
+    """Return a made table of whole numbers, categories and missing values, in which several columns matter."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "contract": rng.choice(["month", "one year", "two years"], n),
+            "service": rng.choice(["cable", "fibre", "none"], n),
+            "region": rng.choice([f"region {k}" for k in range(14)], n),
+            "rating": [rng.choice(["a", "b"]) if k % 3 else int(rng.integers(2, 4)) for k in range(n)],
+            "months": rng.integers(0, 73, n),
+            "paid": rng.choice([True, False], n),
+            "since": pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 3000, n), unit="D"),
+            "income": np.where(rng.random(n) < 0.2, np.nan, rng.lognormal(10, 1, n).round(2)),
+        }
+    )
+    score = 2 * (table.contract == "month") + (table.service == "fibre") + (table.months < 30) + (table.rating == 3)
+    score += table.region.isin(["region 1", "region 5", "region 11"]) + (table.income.isna() | ~table.paid)
+    y = np.where(score + rng.random(n) > 4, "leaves", np.where(score + rng.random(n) > 2, "unsure", "stays"))
+    return table, y
+
+
+def possible_values(column):
+    """Return the values of a column in training, and values between them that are possible too."""
+    values = column.dropna().unique().tolist()
+    if column.dtype.kind == "f":
+        return [*values, *(value + 0.01 for value in values)]
+    return values
+
+
+def check_changes(rule_set, X, records):
+    """Check that each change names values that occur in X, and that all possible values give its label; count them."""
+    labels, all_changes = labels_and_changes(rule_set, records)
+    rng, n_checked = np.random.default_rng(0), 0
+    for i, changes in enumerate(all_changes):
+        for change in changes:
+            known = [possible_values(X[one.column]) for one in change.conditions]
+            chosen = []
+            for one, values in zip(change.conditions, known, strict=True):
+                frame = pd.DataFrame({one.column: pd.Series(values, dtype=X[one.column].dtype)})
+                assert set(one.values_named) <= set(values)
+                inside = np.flatnonzero(Rule((one,), 0).covers(frame))
+                chosen.append([values[k] for k in inside] or [None] * one.holds_if_missing)
+                assert chosen[-1], f"no value meets {one}"
+            rows = [[some[int(rng.integers(len(some)))] for some in chosen] for _ in range(5)]
+            moved = pd.concat([records.iloc[[i]]] * len(rows), ignore_index=True)
+            for one, values in zip(change.conditions, zip(*rows, strict=True), strict=True):
+                moved[one.column] = pd.Series(values, dtype=X[one.column].dtype)
+            assert ((rule_set.predict(moved) == change.label) == change.is_sufficient).all()
+            assert change.label != labels[i]
+            n_checked += 1
+    return n_checked
+
+
+@pytest.mark.parametrize("options", [{}, {"max_rules": 40, "min_support": 2}, {"conflict": "counts"}])
+def test_every_change_names_values_that_exist(options):
+    X, y = offer()
+    rule_set = DiverseRuleSetClassifier(random_state=0, **options).fit(X, y).rule_set_
+    assert check_changes(rule_set, X, X.sample(150, random_state=1)) > 250
+
+
+def knowing(rule_set, **domains):
+    """Return a rule set that knows the values of some columns in training."""
+    known = {
+        name: Domain(tuple(values)) if values is not True else Domain(whole=True) for name, values in domains.items()
+    }
+    return replace(rule_set, domains=tuple(known.items()))
+
+
+def test_only_values_of_the_training_data_are_named():
+    rule_set = rules("IF job = 'a' THEN good", "IF job in {'b', 'c'} THEN ugly")
+    assert 'job not in {"a", "b", "c"}' in rule_set.why({"job": "a"}, label="bad")
+    listed = knowing(rule_set, job="abc")
+    assert listed.why({"job": "a"}, label="bad").endswith("No change was found that gives the label bad.")
+    assert listed.why({"job": "never seen"}).splitlines()[1:] == [
+        'It would be good if job = "a" (it is "never seen"): decided by rule 1.',
+        'It would be ugly if job in {"b", "c"} (it is "never seen"): decided by rule 2.',
+    ]
+    assert 'bad if job = "d" (it is "a"): default label' in knowing(rule_set, job="abcd").why({"job": "a"})
+    assert 'bad if job in {"d", "e"} (it is "a")' in knowing(rule_set, job="abcde").why({"job": "a"})
+    assert 'bad if job not in {"a", "b", "c"} (it' in knowing(rule_set, job="abcdefghi").why({"job": "a"})
+    assert 'ugly if job = "c" (it is "a")' in knowing(rule_set, job="ac").why({"job": "a"})
+    assert "ugly" not in knowing(rule_set, job="ad").why({"job": "a"})
+
+
+def test_values_are_named_instead_of_those_that_are_excluded():
+    rule_set = knowing(rules("IF job not in {'a'} THEN good"), job="abc")
+    assert 'good if job in {"b", "c"} (it is "a"): decided by rule 1.' in rule_set.why({"job": "a"})
+    assert "good if job is not missing (it is missing)" in knowing(
+        rules("IF job is missing THEN bad", default="good"), job="ab"
+    ).why({"job": None})
+    two = knowing(rules("IF job not in {'a'} AND age > 30 THEN good"), job="abc", age=True)
+    assert 'if job in {"b", "c"} (it is "a") and age > 30 (it is 3)' in two.why({"job": "a", "age": 3})
+
+
+def test_of_many_values_some_are_named():
+    letters = [f"v{k:02}" for k in range(40)]
+    excluded = ", ".join(f"'{letter}'" for letter in letters[:10])
+    rule_set = knowing(rules(f"IF job in {{{excluded}}} THEN good"), job=letters)
+    expected = ", ".join(f'"{letter}"' for letter in letters[10:18])
+    assert f"bad if job in {{{expected}}} (it is" in rule_set.why({"job": "v00"})
+    expected = ", ".join(f'"{letter}"' for letter in letters[:8])
+    assert f"good if job in {{{expected}}} (it is" in rule_set.why({"job": "v20"})
+    too_many = [str(k) for k in range(400)]
+    some = knowing(rules("IF job = '399' THEN good", "IF job = '2' THEN ugly"), job=too_many[:256])
+    assert 'bad if job not in {"399", "2"} (it is "2")' in some.why({"job": "2"})
+    assert 'good if job = "399" (it is "2")' in some.why({"job": "2"})  # rare values are possible
+
+
+def test_a_boolean_that_never_occurred_is_not_proposed():
+    rule_set = rules("IF paid = True THEN good", "IF paid = False THEN bad")
+    assert "bad if paid = False (it is True)" in rule_set.why({"paid": True})
+    assert (
+        knowing(rule_set, paid=[True])
+        .why({"paid": True}, label="bad")
+        .endswith("No change was found that gives the label bad.")
+    )
+
+
+def test_whole_numbers_and_whole_days():
+    rule_set = rules("IF 3 < n < 4 THEN good", "IF n > 6.5 THEN ugly", "IF n = 4.5 THEN good")
+    assert "good if 3 < n < 4 (it is 2)" in rule_set.why({"n": 2})
+    assert knowing(rule_set, n=True).why({"n": 2}).splitlines()[1:] == [
+        "It would be ugly if n > 6.5 (it is 2): decided by rule 2."
+    ]
+    late = "2020-01-31T08:00:00", "2020-01-31T17:00:00"
+    days = rules(f"IF {late[0]} < t <= {late[1]} THEN good", f"IF {late[0]} < u <= 2020-02-01 THEN ugly")
+    record = {"t": datetime.datetime(2019, 5, 1), "u": datetime.datetime(2019, 5, 1)}
+    assert "It would be good if " in days.why(record)
+    assert "It would be good if " not in knowing(days, t=True, u=True).why(record)
+    assert "It would be ugly if 2020-01-31 08:00:00 < u <= 2020-02-01" in knowing(days, t=True, u=True).why(record)
+
+
+def test_a_missing_value_is_proposed_only_if_no_other_change_gives_the_label():
+    near = rules("IF a is missing THEN good", "IF b > 1000 THEN good")
+    assert near.why({"a": 3, "b": 0}).endswith("good if b > 1000 (it is 0): decided by rule 2.")
+    several = rules("IF a is missing THEN good", "IF b > 5 AND c > 5 THEN good")
+    assert several.why({"a": 3, "b": 0, "c": 0}).endswith(
+        "good if b > 5 (it is 0) and c > 5 (it is 0): decided by rule 2."
+    )
+    useless = rules("IF a is missing THEN good", "IF b > 5 THEN bad", "IF b > 7 THEN good")
+    assert useless.why({"a": 3, "b": 0}).endswith("good if a is missing (it is 3): decided by rule 1.")
+
+
+def test_a_fit_knows_the_values_of_its_columns():
+    X, y = offer()
+    rule_set = DiverseRuleSetClassifier(random_state=0).fit(X, y).rule_set_
+    domains = dict(rule_set.domains)
+    assert set(domains) == set(rule_set.columns)
+    assert domains["contract"] == Domain(("month", "one year", "two years"))
+    assert domains["months"] == Domain(whole=True)
+    assert domain_of(as_table(X).column("income")) == Domain()
+    assert domain_of(as_table(X).column("since")) == Domain(whole=True)
+    assert domain_of(as_table(X[["paid"]][X.paid]).column("paid")) == Domain((True,))
+    many = pd.DataFrame({"k": [f"{k:03}" for k in range(300)] + ["299"] * 3})
+    assert domain_of(as_table(many).column("k")).values == (*(f"{k:03}" for k in range(255)), "299")
+
+
+def test_edited_rules_know_the_values_of_the_table():
+    X, y = offer()
+    rule_set = (
+        DiverseRuleSetClassifier(random_state=0)
+        .fit(
+            X,
+            y,
+        )
+        .rule_set_
+    )
+    fixed = RuleSet((), rule_set.classes, "stays", (1, 1, 1), (1, 1, 1))
+    edited = fixed.with_rule("IF contract = 'month' THEN leaves", X, y)
+    assert dict(edited.domains) == {"contract": Domain(("month", "one year", "two years"))}
+    assert 'unsure if contract in {"one year", "two years"} (it is "month")' in edited.why({"contract": "month"})
+    renamed = X.assign(contract=X.contract.replace("month", "week"))
+    more = edited.with_rule("IF contract = 'week' THEN leaves", renamed, y)
+    assert dict(more.domains)["contract"].values == ("month", "one year", "two years", "week")
+    assert dict(rule_set.without_rule(1, X, y).domains).items() <= dict(rule_set.domains).items()
+
+
+MIXED = [True, 1, "x", "1", datetime.datetime(2020, 1, 31), 2.5, False]
+
+
+def of_several_types(n=400, seed=0):
+    """Return a table with a column of values of several types, and labels that differ for True, 1 and "1"."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(0, len(MIXED), n)
+    m = pd.Series([MIXED[k] for k in chosen], dtype=object).mask(rng.random(n) < 0.1, None)
+    X = pd.DataFrame({"m": m, "age": rng.integers(18, 80, n)})
+    y = np.where(rng.random(n) < 0.1, 3, np.array([0, 1, 1, 2, 0, 2, 1])[chosen])
+    return X, np.where((X.age > 60) & (y != 2), 3, y)
+
+
+def test_values_of_several_types_are_told_apart():
+    X, y = of_several_types()
+    clf = DiverseRuleSetClassifier(random_state=0, min_support=2).fit(X, y)
+    rule_set = clf.rule_set_
+    assert [type(v) for v in dict(rule_set.domains)["m"].values] == [type(v) for v in sorted(MIXED, key=sort_key)]
+    own = {(type(value), value): clf.why({"m": value, "age": 30}) for value in MIXED}
+    n_changes = 0
+    for (_, value), text in own.items():
+        record = {"m": value, "age": 30}
+        assert text.startswith(f"{clf.predict(pd.DataFrame([record], dtype=object))[0]}")
+        changes = labels_and_changes(rule_set, pd.DataFrame([record], dtype=object))[1][0]
+        for change in changes:
+            condition = change.conditions[0]
+            for named in condition.values_named if len(change.conditions) == 1 else ():
+                moved = pd.DataFrame([{**record, "m": named}], dtype=object)
+                assert rule_set.predict(moved).tolist() == [change.label]
+                assert (type(named), named) in own
+                n_changes += 1
+    assert n_changes > 10
+    assert clf.why({"m": np.True_, "age": 30}) == own[bool, True]
+    assert clf.why({"m": pd.Timestamp("2020-01-31"), "age": np.int8(30)}) == clf.why(
+        {"m": datetime.date(2020, 1, 31), "age": 30.0}
+    )
+    for missing in (None, np.nan, pd.NaT, pd.NA):
+        assert clf.why({"m": missing, "age": missing}) == clf.why(pd.DataFrame({"m": [None], "age": [None]}))[0]
+
+
+def sort_key(value):
+    return {bool: "boolean", str: "text", datetime.datetime: "date"}.get(type(value), "number"), value
+
+
+def test_errors_name_the_column():
+    X, y = of_several_types()
+    X["since"], X["job"], X["paid"] = pd.Timestamp("2020-01-31"), "clerk", True
+    X.loc[::2, ["since", "job", "paid"]] = pd.Timestamp("2021-01-31"), "cook", False
+    X["paid"] = X.paid.astype(bool)
+    texts = ["IF since > 2020-06-01 AND job = 'clerk' THEN 1", "IF paid = True AND age > 30 THEN 2"]
+    clf = DiverseRuleSetClassifier(random_state=0, given_rules=texts).fit(X, y)
+    good = X.iloc[0].to_dict()
+    assert clf.why(good)
+    wrong = {"age": "old", "since": 5, "job": 7, "paid": "yes", "m": [1]}
+    for name, value in wrong.items():
+        with pytest.raises((TypeError, ValueError), match=f"column '{name}' holds .*{re.escape(repr(value))}"):
+            clf.why({**good, name: value})
+    for name in wrong:
+        with pytest.raises(ValueError, match=f"the record has no value for the column '{name}'"):
+            clf.why({key: value for key, value in good.items() if key != name})
+    assert clf.why({**good, "never seen": object(), 5: [1]}) == clf.why(good)
+    with pytest.raises(ValueError, match="more than one value for the column 'age'"):
+        clf.rule_set_.why(pd.concat([X.iloc[0], X.iloc[1][["age"]]]))
+    for wrong in (5, "age", [30, "clerk"], np.array(5), np.array([1.0]), pd.Index([1])):
+        with pytest.raises(TypeError, match=f"one record must be a dict or a row .* got {type(wrong).__name__}"):
+            clf.rule_set_.why(wrong)
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "label"),
+    [
+        ((0, 1), ["1", 1, 1.0, np.int64(1)], "1"),
+        ((False, True), [True, "True", np.True_], "True"),
+        (("0", "1"), ["1"], '"1"'),
+        ((0.5, 1.5), [1.5, "1.5"], "1.5"),
+    ],
+)
+def test_labels_that_look_like_other_labels(classes, given, label):
+    rule_set = RuleSet((Rule((Interval("a", low=3),), classes[1]),), classes, classes[0], (9, 9), (1, 1), "first")
+    for one in given:
+        assert rule_set.why({"a": 0}, label=one).endswith(f"It would be {label} if a > 3 (it is 0): decided by rule 1.")
+    with pytest.raises(ValueError, match="label must be one of"):
+        rule_set.why({"a": 0}, label="2")
+
+
+def many_rules(n):
+    """Return n rules over twenty columns, of numbers and of text."""
+    rng = np.random.default_rng(0)
+    classes = ("a", "b", "c")
+    found = []
+    for j in range(n):
+        body = []
+        for c in rng.choice(20, 3, replace=False).tolist():
+            low = float(rng.normal())
+            values = tuple(f"v{k}" for k in rng.choice(60, 4, replace=False))
+            body.append(IsIn(f"x{c}", values) if c % 2 else Interval(f"x{c}", low, low + 1))
+        found.append(Rule(tuple(body), classes[j % 3], (("a", 3), ("b", 2), ("c", 1))))
+    return RuleSet(tuple(found), classes, "a", (9, 9, 9), (1, 1, 1), "first")
+
+
+def test_a_rule_set_with_a_thousand_rules(monkeypatch):
+    """The number of records to which the rules are applied grows with the number of rules, not faster."""
+    applied = {}
+    record = {f"x{c}": "v0" if c % 2 else 0.0 for c in range(20)}
+    for n in (100, 1000):
+        rule_set, sizes = many_rules(n), []
+        monkeypatch.setattr(
+            RuleSet, "answer", lambda own, X, sizes=sizes: (sizes.append(X.n_records), answer(own, X))[1]
+        )
+        assert rule_set.why(record).count("It would be") == 2
+        applied[n] = sum(sizes)
+    assert applied[1000] < 12 * applied[100]

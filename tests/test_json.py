@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import diverse_rule_sets
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Rule, RuleSet, baselines
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, Rule, RuleSet, baselines
+from diverse_rule_sets._input.tables import KINDS
 from diverse_rule_sets.export import _json_reading
 from models import records_for, rule_sets
 
@@ -75,7 +77,9 @@ def test_columns_whose_names_are_not_strings(column):
     assert type(again.rules[0].conditions[0].column) is type(column)
 
 
-@pytest.mark.parametrize("value", [b"\x00\xff", datetime.date(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "value", [b"\x00\xff", datetime.datetime(2020, 1, 1), 10**30, -0.0, 5e-324, math.inf, -math.inf]
+)
 def test_unusual_values(value):
     rule_set = RuleSet((Rule((Equals("x", value, mixed=True),), 1),), (0, 1), 0, (1, 1), (0, 0))
     again = RuleSet.from_json(rule_set.to_json()).rules[0].conditions[0]
@@ -83,9 +87,9 @@ def test_unusual_values(value):
 
 
 def test_values_that_json_cannot_represent_are_named_in_the_error():
-    complex_value = RuleSet((Rule((Equals("x", 1j),), "a"),), ("a",), "a", (1,), (0,))
-    with pytest.raises(ValueError, match=r"a value such as 1j \(complex\)"):
-        complex_value.to_json()
+    complex_name = RuleSet((Rule((Equals(1j, "x"),), "a"),), ("a",), "a", (1,), (0,))
+    with pytest.raises(ValueError, match=r"the name of a column such as 1j \(complex\)"):
+        complex_name.to_json()
     with pytest.raises(ValueError, match="conflict is a function"):
         replace(small(), conflict=lambda rules: rules[0]).to_json()
 
@@ -121,11 +125,14 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
     [
         ([], "expected an object"),
         ({}, "expected an object"),
-        ({"format": "something else"}, 'got dict of 1'),
-        (small_with(version=2), "of version 2, written by a later release; this one reads up to 1"),
+        ({"format": "something else"}, 'expected an object with "format": "diverse-rule-sets", got'),
+        ({"rules": "diverse-rule-sets"}, "expected an object with .* got {'rules': 'diverse-rule-sets'}"),
+        (small_with(version=3), "of version 3, written by a later release; this one reads up to 2"),
         (small_with(version="1"), "version must be an integer at least 1, got '1'"),
         (small_with(version=True), "version must be an integer"),
-        (small_with(extra=1), "the file has 'extra', which version 1"),
+        (small_with(extra=1), "the file has 'extra', which version 2"),
+        (small_with(version=1, target="y"), "the file has 'target', which version 1"),
+        (small_with(target=5), "target must be a string or None, got 5"),
         ({key: value for key, value in small_with().items() if key != "rules"}, "lacks 'rules'"),
         (small_with(classes=[]), "classes must be different labels"),
         (small_with(classes=["bad", "bad"]), "classes must be different labels"),
@@ -134,30 +141,42 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
         (small_with(class_totals=[1.5, 2]), "class_totals must be 2 integers at least 0"),
         (small_with(class_totals=[-1, 2]), "class_totals must be 2 integers at least 0"),
         (small_with(uncovered_counts=[51, 2]), "uncovered_counts must be at most the class_totals"),
-        (small_with(class_weights=[1, 0]), "class_weights must be null, or 2 numbers greater than 0"),
-        (small_with(class_weights="balanced"), "class_weights must be null"),
-        (small_with(smoothing=-1), "smoothing must be null or a number at least 0"),
+        (small_with(class_weights=[1, 0]), "class_weights must be 2 numbers greater than 0, from 1e-100 to 1e\\+100"),
+        (small_with(class_weights=[1, 5e-324]), "class_weights must be 2 numbers greater than 0, from 1e-100"),
+        (small_with(class_weights=[1, 10**400]), "class_weights must be 2 numbers greater than 0"),
+        (small_with(class_weights=[1, True]), "class_weights must be 2 numbers greater than 0"),
+        (small_with(class_weights="balanced"), "class_weights must be a list, got 'balanced'"),
+        (small_with(smoothing=-1), "smoothing must be a number at least 0"),
+        (small_with(smoothing=5e-324), "smoothing must be a number at least 0: 0, or from 1e-100 to 1e\\+100"),
+        (small_with(smoothing=1e200), "smoothing must be a number at least 0"),
+        (small_with(smoothing="1"), "smoothing must be a number at least 0"),
+        (small_with(class_totals=[2**53, 1]), r"class_totals must be 2 integers .* sum of at most 2\*\*53"),
+        (small_with(class_totals="12"), "class_totals must be 2 integers at least 0"),
         (small_with(conflict="loudest"), "conflict must be one of 'precision'"),
         (small_with(conflict=["precision"]), "conflict must be one of"),
         (small_with(default="ugly"), "default must be one of the classes"),
         (small_with(rules={}), "rules must be a list"),
         (small_with(rules=[3]), r"rules\[0\] must be an object, got 3"),
         (small_with(rules=[{**RULE, "then": "ugly"}]), r"rules\[0\].then must be one of the classes"),
-        (small_with(rules=[{**RULE, "class_counts": [51, 0]}]), r"rules\[0\].class_counts must be at most"),
+        (small_with(rules=[{**RULE, "class_counts": [51, 0]}], columns=[]), r"rules\[0\].class_counts must be at most"),
+        (small_with(rules=[{**RULE, "if": [{"column": "a", ">": 1}, {"column": "a", "<": 2}]}]), r"rules\[0\].if: conditions must have at most one condition"),  # noqa: E501
         (small_with(rules=[{**RULE, "if": 1}]), r"rules\[0\].if must be a list"),
         (small_with(rules=[{**RULE, "if": [{"column": "age"}]}]), r"rules\[0\].if\[0\] must be one test"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": "x"}]}]), r"rules\[0\].if\[0\]: a bound"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": 1, "<": 1}]}]), "one lower and one upper bound"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": 1, "=": 1}]}]), "must be one test"),
-        (small_with(rules=[{**RULE, "if": [{"column": "age", "~": 1}]}]), "has '~', which version 1"),
+        (small_with(rules=[{**RULE, "if": [{"column": "age", "~": 1}]}]), "has '~', which version 2"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "missing": False}]}]), "missing must be true"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "in": "abc"}]}]), "in must be a list"),
         (small_with(rules=[{**RULE, "if": [{"column": [1], "=": 1}]}]), "column must be text"),
         (small_with(rules=[{**RULE, "if": [{"column": "age", "=": {"py/object": "os.system"}}]}]), "= must be text"),
-        (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": {"datetime": "soon"}}]}]), "must be a datetime"),
+        (small_with(rules=[{**RULE, "if": [{"column": "age", "<=": {"datetime": "soon"}}]}]), "the form .datetime."),
         (small_with(rules=[{**RULE, "if": [{"column": "a", "=": {"tuple": [{"tuple": [{"tuple": [{"tuple": [{"tuple": [{"tuple": []}]}]}]}]}]}}]}]), "must be text"),  # noqa: E501
         (small_with(columns=[]), "columns must list exactly the columns that the rules read"),
         (small_with(columns=[{"name": "age", "kind": "colour"}]), r"columns\[0\].kind must be one of"),
+        (small_with(columns=[{"name": "age", "kind": ["text"]}]), r"columns\[0\].kind must be one of"),
+        (small_with(version=1, columns=[{"name": "age", "kind": "bytes"}]), r"columns\[0\].kind must be one of"),
+        (small_with(rules=[{**RULE, "if": [{"column": "a", ">": {"instant": "9999-12-31T23:59:59-05:00"}}]}]), r"rules\[0\].if\[0\].> must be a value of the form .instant."),  # noqa: E501
     ],
 )  # fmt: skip
 def test_errors_name_the_place_and_what_was_expected(content, message):
@@ -167,7 +186,13 @@ def test_errors_name_the_place_and_what_was_expected(content, message):
 
 def test_texts_that_are_too_deep_too_long_or_not_json_raise_an_error(monkeypatch):
     with pytest.raises(ValueError, match="nested too deeply"):
-        RuleSet.from_json("[" * 200_000)
+        RuleSet.from_json('["diverse-rule-sets", ' + "[" * 200_000)
+    for depth in (30, 300, 900, 990):  # some of them can be read as JSON, but are no rule sets
+        deep = "[" * depth + "]" * depth
+        with pytest.raises(ValueError, match=r"nested too deeply|its checksum does not match"):
+            RuleSet.from_json(json.dumps({**small_with(rules="x"), "checksum": "y"}).replace('"x"', deep))
+        with pytest.raises(ValueError, match=r"nested too deeply|rules\[0\] must be an object"):
+            RuleSet.from_json(json.dumps(small_with(rules="x")).replace('"x"', deep))
     with pytest.raises(ValueError, match="not a rule set"):
         RuleSet.from_json('{"format": "diverse-rule-sets", "x": ' + "9" * 10_000 + "}")
     many = '{"format": "diverse-rule-sets"' + "".join(f', "k{i}": 1' for i in range(50_000)) + ', "k1": 2}'
@@ -178,9 +203,9 @@ def test_texts_that_are_too_deep_too_long_or_not_json_raise_an_error(monkeypatch
     with pytest.raises(ValueError, match=r"rules\[0\].if\[0\]"):
         RuleSet.from_json(json.dumps(content))
     with pytest.raises(ValueError, match="NaN is not a number"):
-        RuleSet.from_json('{"format": NaN}')
+        RuleSet.from_json('{"format": "diverse-rule-sets", "version": NaN}')
     with pytest.raises(ValueError, match="'format' occurs twice"):
-        RuleSet.from_json('{"format": 1, "format": 2}')
+        RuleSet.from_json('{"format": "diverse-rule-sets", "format": 2}')
     with pytest.raises(ValueError, match="not a rule set"):
         RuleSet.from_json(b"\xff\xfe\x00")
     with pytest.raises(TypeError, match="takes the text of a file, got dict"):
@@ -233,6 +258,74 @@ def test_any_other_text_raises_a_value_error(text):
         RuleSet.from_json(text)
 
 
-def test_a_string_without_an_end_raises_an_error_in_linear_time():
-    with pytest.raises(ValueError, match="JSON"):
-        RuleSet.from_json('{"a": "' + '\\"' * 1_000_000)
+HEAD = '{"format": "diverse-rule-sets", '
+MILLION = 1_000_000
+JUNK = {
+    "a string without an end": HEAD + '"a": "' + '\\"' * MILLION,
+    "empty lists": HEAD + '"rules": [' + "[]," * MILLION + "[]]}",
+    "empty objects": HEAD + '"rules": [' + "{}," * MILLION + "{}]}",
+    "objects": HEAD + '"rules": [' + '{"a":1},' * MILLION + "{}]}",
+    "keys": HEAD + ",".join(f'"{k}":{k}' for k in range(MILLION)) + "}",
+    "a long key": HEAD + f'"{"k" * MILLION}": 1' + "}",
+    "numbers": "[" + "0," * MILLION + "0]",
+    "brackets": "[]" * MILLION,
+    "blanks": " " * MILLION,
+    "other JSON": '{"a": [' + '{"b": 1},' * MILLION + "{}]}",
+}
+
+
+@pytest.mark.parametrize("text", JUNK.values(), ids=JUNK)
+def test_long_texts_that_are_no_rule_sets_are_refused_soon_with_a_short_error(text):
+    """The bound is generous: 45 million characters take a second or two; of an unknown format hardly any time."""
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=r"not a rule set|version must be an integer") as caught:
+        RuleSet.from_json(text)
+    assert time.perf_counter() - start < 10
+    assert len(str(caught.value)) < 300
+    assert "\n" not in str(caught.value)
+
+
+def test_a_text_without_the_name_of_the_format_is_not_read_as_json(monkeypatch):
+    monkeypatch.setattr(_json_reading.json, "loads", lambda *arguments, **options: pytest.fail("was read as JSON"))
+    with pytest.raises(ValueError, match='expected an object with "format": "diverse-rule-sets", got'):
+        RuleSet.from_json('{"a": [1, 2, 3]}')
+
+
+@pytest.mark.parametrize("place", ["classes", "conflict", "smoothing", "default", "version", "columns"])
+@pytest.mark.parametrize(
+    "huge", ["x" * MILLION, list(range(MILLION)), {str(k): k for k in range(1000)}, [[["x"] * 99]]]
+)
+def test_errors_about_long_values_are_short(place, huge):
+    with pytest.raises(ValueError, match=place.removesuffix("es")) as caught:  # class_totals do not fit many classes
+        RuleSet.from_json(json.dumps(small_with(**{place: huge})))
+    assert len(str(caught.value)) < 700
+    assert "\n" not in str(caught.value)
+
+
+def test_the_target_is_written_and_read():
+    rule_set = replace(small(), target="customer")
+    again = RuleSet.from_json(rule_set.to_json())
+    assert (again.target, again) == ("customer", rule_set)
+    jsonschema.validate(json.loads(rule_set.to_json()), SCHEMA)
+    assert rule_set == small()  # it changes no answer
+    assert "target" not in json.loads(small().to_json())
+    assert RuleSet.from_json(json.dumps(small_with(target=None))).target is None
+
+
+def test_the_schema_names_all_types_of_columns():
+    kinds = SCHEMA["properties"]["columns"]["items"]["properties"]["kind"]["enum"]
+    assert set(KINDS) <= set(kinds)
+
+
+def test_conditions_on_one_column_in_a_file_of_version_1_are_combined():
+    rule = {"if": [{"column": "age", ">": 1}, {"column": "age", "<=": 2}], "then": "bad", "class_counts": [0, 0]}
+    columns = [{"name": "age", "kind": "number"}]
+    again = RuleSet.from_json(json.dumps(small_with(version=1, rules=[rule], columns=columns)))
+    assert again.rules[0].conditions == (Interval("age", 1, 2),)
+
+
+def test_an_instant_with_a_time_zone_is_converted():
+    rule = {**RULE, "if": [{"column": "t", ">": {"instant": "2020-01-01T12:00:00+05:00"}}]}
+    columns = [{"name": "t", "kind": "date (UTC)"}]
+    again = RuleSet.from_json(json.dumps(small_with(rules=[rule], columns=columns)))
+    assert again.rules[0].conditions[0].low == datetime.datetime(2020, 1, 1, 7, tzinfo=datetime.UTC)

@@ -33,7 +33,7 @@ from diverse_rule_sets import (
     baselines,
     diversity_path,
 )
-from diverse_rule_sets._util.plotting import GREY, class_colours, colours
+from diverse_rule_sets._util.colours import GREY, class_colours
 from diverse_rule_sets.path import PathPoint
 from diverse_rule_sets.report import CoverageDisplay, FitPathDisplay, OverlapDisplay, RuleDisplay, TradeOffDisplay
 from diverse_rule_sets.report._summary import summarise
@@ -41,6 +41,7 @@ from diverse_rule_sets.report._text_layout import (
     distinct_names,
     escape_missing,
     join_conditions,
+    left_to_right,
     rule_text,
     shorten,
     width_of,
@@ -115,7 +116,7 @@ def test_bars_are_the_class_counts_of_each_rule_fallback_rule_and_the_default_la
     display = CoverageDisplay.from_estimator(clf, frame, labels)
     assert display.counts.tolist() == ref
     assert fallbacks
-    shades = [matplotlib.colors.to_rgba(shade) for shade in colours(len(classes))]
+    shades = [matplotlib.colors.to_rgba(shade) for shade in class_colours(len(classes))]
     for row, own, parts in zip(ref, display.own, bars(display.ax_), strict=True):
         order = [own, *(k for k in range(len(classes)) if k != own)]
         assert parts[0][1] == 0
@@ -530,7 +531,9 @@ def test_displays_follow_the_conventions_of_scikit_learn(kind, wine):
         display.plot(too_many)
     with pytest.raises(NotFittedError, match="this DiverseRuleSetClassifier is not fitted yet"):
         kind.from_estimator(DiverseRuleSetClassifier(), X, y)
-    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier of this package, got GaussianNB"):
+    with pytest.raises(
+        TypeError, match=r"clf must be a RuleSet or a fitted classifier of this package.*got GaussianNB"
+    ):
         kind.from_estimator(GaussianNB(), X, y)
 
 
@@ -570,6 +573,48 @@ def test_names_and_labels_are_drawn_literally_in_all_styles(kind, style, awkward
     if kind is not OverlapDisplay:
         legend = display.figure_.legends[0]
         assert "_hidden" in [text.get_text() for text in legend.get_texts()]
+
+
+HOSTILE = ["\ud800", "\u202eabc\u200f", "<img src=x onerror=alert(1)>", "a\r\nb", "\x00", "", "\u05e9\u05dd", "😀" * 60]
+
+
+@pytest.mark.parametrize("kind", CLASSIFIER_DISPLAYS)
+@pytest.mark.parametrize("n_classes", [2, 8])
+def test_unusual_names_values_and_labels_are_drawn_as_visible_text(kind, n_classes):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(200, 8)), columns=pd.Index(HOSTILE, dtype=object))
+    table["word"] = pd.Series(rng.choice(np.array(HOSTILE, object), 200), dtype=object)
+    labels = rng.choice(np.array(HOSTILE[:n_classes], object), 200)
+    rules = [
+        ([Interval(name, low=-0.5), IsIn("word", (name, "a"))], HOSTILE[k % n_classes])
+        for k, name in enumerate(HOSTILE)
+    ]
+    rules = rule_set(rules, sorted(HOSTILE[:n_classes]))
+    if kind is FitPathDisplay:
+        steps = [{"quality": 0.1, "distance_gain": 0.5, "recall_gain": 0.1}] * len(rules)
+        displays = [kind._from_history(summarise(rules, table, labels), steps, 0.5).plot()]
+    elif kind is RuleDisplay:
+        pairs = enumerate(HOSTILE, 1)
+        displays = [kind.from_rule_set(rules, table, labels, rule=j, features=[name, "word"]) for j, name in pairs]
+    else:
+        displays = [kind.from_rule_set(rules, table, labels)]
+    for display in displays:
+        display.figure_.canvas.draw()
+        for text in texts_of(display.figure_):
+            assert text.replace("\n", "").replace("\u200e", "").isprintable(), ascii(text)
+            text.encode("utf8")
+
+
+def test_a_hebrew_name_does_not_change_the_order_of_the_text():
+    name, mark = "\u05e9\u05dd \u05d0\u05e8\u05d5\u05da", "\u200e"
+    assert left_to_right(f"IF {name} > -0.5") == f"IF {name}{mark} > -0.5"
+    assert left_to_right(name) == name + mark
+    assert left_to_right("IF ab > -0.5 AND é <= 1") == "IF ab > -0.5 AND é <= 1"
+    table = pd.DataFrame({name: np.arange(10.0)})
+    rules = rule_set([([Interval(name, low=4.5)], "p")])
+    for kind in (CoverageDisplay, OverlapDisplay, RuleDisplay):
+        texts = texts_of(kind.from_rule_set(rules, table, ["p", "q"] * 5).figure_)
+        assert any(f"{name}{mark} > 4.5" in text for text in texts)
 
 
 def small_set(n_rules):
@@ -681,13 +726,53 @@ def test_a_classifier_without_rules_can_be_drawn():
     assert "There are no rules." in texts_of(FitPathDisplay.from_estimator(clf, X, y).figure_)
 
 
-def test_colours_are_distinct():
-    for n in (3, 8, 26, 60):
-        assert len(set(colours(n))) == n
-    assert class_colours(8, [])[0] == colours(8)
-    shades, others = class_colours(26, [4, 4, 7])
-    assert others
-    assert [k for k, shade in enumerate(shades) if shade != GREY] == [4, 7]
+# Representation
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (CoverageDisplay, "<CoverageDisplay: {rules} rules, {fallbacks} fallback rules, 178 records>"),
+        (OverlapDisplay, "<OverlapDisplay: {rules} rules, {combinations} combinations, 178 records>"),
+        (RuleDisplay, "<RuleDisplay: rule 1 on {x} and {y}, 178 records>"),
+        (FitPathDisplay, "<FitPathDisplay: {rules} rules, objective {objective:.4g}, coverage {coverage:.1%}>"),
+    ],
+)
+def test_the_representation_of_a_display_is_one_short_line(wine, kind, text):
+    display = kind.from_estimator(wine, X, y)
+    overlap, rule = OverlapDisplay.from_estimator(wine, X, y), RuleDisplay.from_estimator(wine, X, y)
+    values = {
+        "rules": len(wine.rule_set_),
+        "fallbacks": len(wine.rule_set_.fallbacks),
+        "combinations": len(overlap.combinations),
+        "x": rule.x.name,
+        "y": rule.y.name,
+        "objective": wine.objective_,
+        "coverage": wine.rule_set_.covers(X).any(axis=1).mean(),
+    }
+    assert repr(display) == text.format(**values)
+
+
+def test_the_representation_of_displays_of_paths_and_without_rules_is_one_line(awkward):
+    assert repr(TradeOffDisplay.from_path(DiversityPath([]))) == "<TradeOffDisplay: 0 points>"
+    clf = DiverseRuleSetClassifier(max_rules=0).fit(X, y)
+    assert repr(FitPathDisplay.from_estimator(clf, X, y)) == "<FitPathDisplay: 0 rules>"
+    clf, table, labels = awkward
+    for rule in range(1, len(clf.rule_set_) + 1):
+        display = RuleDisplay.from_estimator(clf, table, labels, rule=rule)
+        for shown in (repr(display), repr(display.x)):
+            assert "\n" not in shown
+            assert len(shown) < 250
+    assert "array" not in repr(display.x)
+
+
+def test_no_two_rules_next_to_the_bars_or_cells_overlap():
+    for kind in (CoverageDisplay, OverlapDisplay):
+        figure = draw_long_texts(kind, 17)
+        figure.draw_without_rendering()
+        boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+        boxes = sorted((box.y0, box.y1) for box in boxes)
+        assert all(below[1] <= above[0] + 1 for below, above in itertools.pairwise(boxes))
 
 
 # Text layout

@@ -117,14 +117,18 @@ def test_the_function_accepts_dates_and_time_zones():
     assert space["predict"]({"t": noon + datetime.timedelta(microseconds=1)})["rule"] is None
 
 
-def test_mixed_columns_work_in_the_function_and_raise_an_error_for_tables():
+def test_mixed_columns_work_in_the_function_and_in_pandas_and_raise_an_error_for_polars():
     mixed = small(Rule((Equals("x", 1, mixed=True),), "good"), Rule((Equals("x", "a", mixed=True),), "good"))
     space = {}
     exec(mixed.to_python(), space)
-    assert [space["predict"]({"x": x})["rule"] for x in (1, "a", "b")] == [1, 2, None]
-    for kind in ("pandas", "polars"):
-        with pytest.raises(ValueError, match="values of several types"):
-            mixed.to_python(kind=kind)
+    values = [1, "a", "b", True, 1.0, np.int8(1), np.bool_(True), None, math.nan]
+    numbers = [1, 2, None, None, 1, 1, None, None, None]
+    assert [space["predict"]({"x": x})["rule"] for x in values] == numbers
+    exec(mixed.to_python(kind="pandas"), space)
+    found = space["predict"](pd.DataFrame({"x": pd.Series(values, dtype=object)}))["predicted_rule"]
+    assert [None if pd.isna(number) else number for number in found] == numbers
+    with pytest.raises(ValueError, match="values of several types"):
+        mixed.to_python(kind="polars")
 
 
 def test_pandas_keeps_the_index_and_accepts_nullable_types():

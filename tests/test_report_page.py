@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from browser import chromium, contrast
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets._util.colours import GREY, class_colour, class_colours
 from diverse_rule_sets.baselines import CBAClassifier
 from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
@@ -91,14 +92,17 @@ def rule_sets(draw, conflict=None):
         )
 
     rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
+    fallbacks = tuple(rule() for _ in range(draw(st.integers(0, 3))))
+    uncovered = tuple(draw(counts))
+    known = [uncovered, *([n for _, n in one.class_counts] for one in rules + fallbacks)]
     return RuleSet(
         rules,
         CLASSES,
         draw(st.sampled_from(CLASSES)),
-        tuple(draw(counts.filter(any))),
-        tuple(draw(counts)),
+        tuple(map(max, draw(counts), *known)),
+        uncovered,
         conflict or draw(st.sampled_from(list(CONFLICTS))),
-        tuple(rule() for _ in range(draw(st.integers(0, 3)))),
+        fallbacks,
         draw(st.none() | st.lists(st.floats(0.01, 100), min_size=3, max_size=3).map(tuple)),
         draw(st.none() | st.sampled_from([0, 0.5, 10])),
     )
@@ -127,6 +131,11 @@ def example_set(conflict="smoothed", n_rules=8, seed=1):
     return RuleSet(
         tuple(rules[:-2]), CLASSES, "perhaps", totals, (9, 8, 7), conflict, tuple(rules[-2:]), (1.0, 2.0, 0.5)
     )
+
+
+def as_rgb(colour):
+    """Return a colour as browsers write it."""
+    return "rgb({}, {}, {})".format(*(int(colour[k : k + 2], 16) for k in (1, 3, 5)))
 
 
 def embedded(page):
@@ -278,7 +287,7 @@ def test_classifiers_arrays_and_columns_of_unsupported_types_that_no_rule_uses(m
 def test_invalid_arguments_raise_errors_that_name_them(tmp_path):
     X, y = some_records()
     rules, path = example_set(), tmp_path / "page.html"
-    with pytest.raises(TypeError, match="expected a RuleSet or a fitted classifier"):
+    with pytest.raises(TypeError, match=r"clf must be a RuleSet or a fitted classifier of this package.*got object"):
         write_html(object(), X, y, path)
     with pytest.raises(NotFittedError, match="this CBAClassifier is not fitted yet"):
         write_html(CBAClassifier(), X, y, path)
@@ -329,6 +338,25 @@ def test_single_surrogates_and_right_to_left_overrides_in_values(tmp_path):
     text = write_html(example_set(), X, y, tmp_path / "page.html").read_text("utf8")
     assert "\u202e" not in text
     assert "\\u202etxt" in text
+
+
+def test_a_title_with_a_single_surrogate_can_be_encoded():
+    assert "<title>a?b</title>" in html(example_set(), *some_records(), title="a\ud800b").encode("utf8").decode("utf8")
+
+
+def test_very_long_labels_are_cut_and_stay_distinct(browser, tmp_path):
+    classes = tuple("x" * 200 + letter + "y" * 200 for letter in "abc")
+    X, y = some_records(60)
+    y = np.array(classes)[[CLASSES.index(label) for label in y]]
+    rules = tuple(Rule((Interval("whole", low=k - 0.5),), classes[k]) for k in range(3))
+    browser.open(write_html(RuleSet(rules, classes, classes[0], (1,) * 3, (1,) * 3), X, y, tmp_path / "page.html"))
+    for place in (".confusion", "#rule-table", "#probabilities"):
+        code = f"[...document.querySelectorAll('{place} bdi[title]')].map((node) => [node.textContent, node.title])"
+        shown = {tuple(pair) for pair in browser.run(f"return {code}")}
+        assert {full for _, full in shown} == set(classes)
+        assert len({short for short, _ in shown}) == 3
+        assert all(len(short) <= 100 for short, _ in shown)
+    assert max(browser.run("return [...document.querySelectorAll('.mix bdi')].map((n) => n.textContent.length)")) <= 100
 
 
 def wide_set(n_rules=40, n_columns=40, n=20_000):
@@ -405,7 +433,7 @@ def test_sums_of_ballots_are_exact_in_floating_point(browser):
     X, y = some_records(20)
     counts = tuple(zip(CLASSES, (999_999_998, 999_999_999, 0), strict=True))
     rules = (Rule((Interval("whole", low=-1),), "no", counts),)
-    rule_set = RuleSet(rules, CLASSES, "no", (3, 2, 1), (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
+    rule_set = RuleSet(rules, CLASSES, "no", (10**9,) * 3, (1, 1, 1), "counts", (), (1.0, 0.999999999, 1.0))
     ballots = rule_set.decision.ballots[0]
     assert ballots[0] < ballots[1]
     assert ballots.sum() <= 2**53
@@ -605,7 +633,7 @@ def test_the_figures_at_the_top_fill_their_rows(browser, tmp_path, width):
     assert sorted(map(len, rows.values())) == {1280: [7], 390: [1, 2, 2, 2]}.get(width, [3, 4])
 
 
-def test_with_many_classes_the_labels_of_rules_are_solid_and_others_are_pale(browser, tmp_path):
+def test_with_many_classes_the_labels_of_rules_have_their_colour_and_others_are_grey(browser, tmp_path):
     classes = tuple(f"class {k:02}" for k in range(12))
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.random(300)})
@@ -613,11 +641,17 @@ def test_with_many_classes_the_labels_of_rules_are_solid_and_others_are_pale(bro
     rules = tuple(Rule((Interval("size", low=k / 10),), classes[k]) for k in range(3))
     rule_set = RuleSet(rules, classes, classes[0], (1,) * 12, (1,) * 12)
     browser.open(write_html(rule_set, X, y, tmp_path / "page.html"))
-    pale = "[...bar.querySelectorAll('rect.many')].map((part) => Number(getComputedStyle(part).opacity))"
-    bars = browser.run(f"return [...document.querySelectorAll('svg.bar')].map((bar) => {pale})")
-    assert [len(bar) for bar in bars] == [12] * 6
-    assert all(bar.count(1) == 1 and bar[0] == 1 for bar in bars[:3])
-    assert all(bar[:2] == [1, 1] and bar.count(1) == 2 for bar in bars[3:])
+    fills = "[...bar.querySelectorAll('rect:not(.hatched)')].map((part) => getComputedStyle(part).fill)"
+    bars = browser.run(f"return [...document.querySelectorAll('svg.bar')].map((bar) => {fills})")
+    own = [as_rgb(class_colour(k)) for k in range(3)]
+    pairs = [[own[a - 1], own[b - 1]] for a, b in (pair["rules"] for pair in browser.data["facts"]["overlaps"])]
+    for bar, colours in zip(bars, [*([colour] for colour in own), *pairs], strict=True):
+        assert sorted(bar[: len(colours)]) == sorted(colours)
+        assert bar[len(colours) :] == [as_rgb(GREY)] * (12 - len(colours))
+    swatches = "[...document.querySelectorAll('.probability .swatch')].map((node) => getComputedStyle(node))"
+    shown = browser.run(f"return {swatches}.map((style) => [style.display, style.backgroundColor])")
+    assert {display for display, _ in shown} == {"block"}
+    assert {colour for _, colour in shown} == {as_rgb(class_colour(k)) for k in range(12)}
 
 
 def test_with_a_function_as_conflict_the_page_has_no_panel_and_shows_the_reason(browser, tmp_path):
@@ -742,14 +776,16 @@ def test_light_and_dark_colours_by_preference_and_by_button_have_enough_contrast
             style = "getComputedStyle(document.documentElement).getPropertyValue"
             long = "v.length === 4 ? '#' + [...v.slice(1)].map((c) => c + c).join('') : v"
             names = ["page", "surface", "sunk", "text", "muted", "accent", "right", "wrong"]
-            names += [f"c{k}" for k in range(8)]
             code = f"return arguments[0].map((n) => {{ const v = {style}('--' + n).trim(); return {long}; }})"
             colours = dict(zip(names, browser.run(code, names), strict=True))
             pages.append(colours["page"])
             for background in ("page", "surface", "sunk"):
                 texts = ("text", "muted", "accent", "right", "wrong")
                 assert min(contrast(colours[name], colours[background]) for name in texts) >= 4.5
-            assert min(contrast(colours[f"c{k}"], colours["surface"]) for k in range(8)) >= 3
+            fills = "[...document.querySelectorAll('#probabilities .fill')].map((n) => getComputedStyle(n))"
+            shown = browser.run(f"return {fills}.map((style) => style.backgroundColor)")
+            assert sorted(shown) == sorted(as_rgb(class_colour(k)) for k in range(3))  # the same in both themes
+            assert min(contrast(colour, colours["surface"]) for colour in [*class_colours(60), GREY]) >= 3
             browser.find("#theme").click()
     assert pages[0] == pages[3] != pages[1] == pages[2]
 
@@ -771,7 +807,7 @@ def hostile_set():
         Rule((Equals(HOSTILE, "javascript:pwned=1"),), classes[1], ((classes[1], 3), ("yes", 1))),
         Rule((Interval("size", low=0),), "yes", (("yes", 4),)),
     )
-    return RuleSet(rules, classes, HOSTILE, (3, 3, 3), (1, 1, 1)), X, y
+    return RuleSet(rules, classes, HOSTILE, (4, 4, 4), (1, 1, 1)), X, y
 
 
 def test_html_in_names_values_labels_and_titles_is_shown_as_text(browser, tmp_path):

@@ -1,11 +1,17 @@
+import copy
+import json
+import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, Rule, RuleSet
+from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, Rule, RuleSet
 from diverse_rule_sets.model import _answers as answers_module
 from diverse_rule_sets.model._rules import CONFLICTS
 
@@ -65,8 +71,9 @@ def test_which_rule_decides():
     assert a_set("vote").deciding_rules(X).tolist() == [-1, 1, 1, 1, -1]
     assert a_set(lambda rules: rules[-1]).deciding_rules(X).tolist() == [-1, 1, 2, 2, -1]
     small = a_set().rules[0], Rule((Interval("a", 1),), "yes", (("no", 20), ("yes", 380)))
-    assert a_set("precision", rules=small).deciding_rules(X).tolist()[3] == 0
-    assert a_set("smoothed", rules=small).deciding_rules(X).tolist()[3] == 1
+    totals = (400, 400)
+    assert a_set("precision", rules=small, class_totals=totals).deciding_rules(X).tolist()[3] == 0
+    assert a_set("smoothed", rules=small, class_totals=totals).deciding_rules(X).tolist()[3] == 1
 
 
 def rule_of(column, label, counts):
@@ -252,7 +259,7 @@ def test_the_first_fallback_rule_that_covers_a_record_decides_if_no_rule_covers_
 @pytest.mark.parametrize("conflict", [*CONFLICTS, lambda rules: rules[0]])
 def test_a_fallback_rule_never_takes_part_in_a_conflict(conflict):
     sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
-    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,))
+    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,), class_totals=(1000, 1000))
     assert rules.deciding_rules(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
 
 
@@ -294,7 +301,7 @@ def test_a_printed_rule_set_with_fallback_rules():
 
 def test_smoothing_and_class_weights_in_probabilities():
     """w_k * (n_k + m * p_k), scaled to sum to 1."""
-    some = {"class_totals": (150, 50), "fallbacks": FALLBACKS}  # p = 3/4, 1/4
+    some = {"class_totals": (300, 100), "fallbacks": FALLBACKS}  # p = 3/4, 1/4
     plain = [[1, 3], [9, 1], [70, 16], [20, 80]]  # (80, 20) uncovered, without the records that fallback rules decide
     np.testing.assert_allclose(
         a_set(**some, smoothing=0).predict_proba(Z)[:4], [[n / sum(c) for n in c] for c in plain]
@@ -334,3 +341,319 @@ def test_a_precision_below_1_is_not_printed_as_1():
     assert "precision >0.99, covers 4,523" in text
     assert "precision <0.01, covers 4,001" in text
     assert "precision 1.00, covers 10 of" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            ((Interval("a", 1), Interval("a", high=5)), "x"),
+            ValueError,
+            "conditions must have at most one condition for",
+        ),
+        (((IsMissing(1), IsMissing(True)), "x"), ValueError, "conditions must have at most one condition for each"),
+        ((Interval("a", 1), "x"), TypeError, "conditions must be a tuple of conditions, got Interval"),
+        (("IF a > 1", "x"), TypeError, "conditions must be a tuple of conditions, got 'IF a > 1'"),
+        (((), "x", (("x", -1),)), ValueError, r"class_counts must be pairs of \(label, number of records at least 0\)"),
+        (((), "x", (("x", 1.5),)), ValueError, "class_counts must be pairs"),
+        (((), "x", (("x", True),)), ValueError, "class_counts must be pairs"),
+        (((), "x", (("x", 2**53 + 1),)), ValueError, "class_counts must be pairs"),
+        (((), "x", (("x", 1), ("x", 2))), ValueError, "class_counts must be pairs .* with different labels"),
+        (((), "x", (1, 2)), ValueError, "class_counts must be pairs"),
+        (((), "x", (("x", 1, 2),)), ValueError, "class_counts must be pairs"),
+        (((), "x", 5), ValueError, "class_counts must be pairs"),
+        (((), "x", (([], 1),)), ValueError, "class_counts must be pairs"),
+    ],
+)
+def test_a_rule_checks_its_parts(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Rule(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"classes": ()}, ValueError, "classes must be different labels, at least one"),
+        ({"classes": ("no", "no")}, ValueError, "classes must be different labels"),
+        ({"classes": ("no", 1)}, ValueError, "classes must be different labels, .* all text, all numbers"),
+        ({"classes": (False, 1)}, ValueError, "classes must be different labels"),
+        ({"classes": (b"a", b"b")}, ValueError, "classes must be different labels"),
+        ({"classes": ("no", None)}, ValueError, "classes must be different labels"),
+        ({"classes": (1.0, math.nan)}, ValueError, "classes must be different labels"),
+        ({"classes": (1.0, math.inf)}, ValueError, "classes must be different labels"),
+        ({"classes": "ny"}, ValueError, "classes must be different labels"),
+        ({"classes": 5}, ValueError, "classes must be different labels"),
+        ({"classes": ([], [])}, ValueError, "classes must be different labels"),
+        ({"default": "maybe"}, ValueError, r"default must be one of the classes \['no', 'yes'\], got 'maybe'"),
+        ({"default": ["no"]}, ValueError, "default must be one of the classes"),
+        ({"rules": (), "classes": (0, 1), "default": True}, ValueError, "default must be one of the classes"),
+        ({"rules": (Rule((), "maybe"),)}, ValueError, r"rules\[0\].label must be one of the classes .*, got 'maybe'"),
+        ({"rules": (Rule((), ["no"]),)}, ValueError, r"rules\[0\].label must be one of the classes"),
+        ({"fallbacks": (Rule((), "maybe"),)}, ValueError, r"fallbacks\[0\].label must be one of the classes"),
+        ({"rules": ("IF a > 1 THEN no",)}, TypeError, r"rules\[0\] must be a Rule, got 'IF a > 1"),
+        ({"rules": 5}, TypeError, "rules must be a tuple of rules, got 5"),
+        (
+            {"rules": (Rule((), "no", (("no", 101),)),)},
+            ValueError,
+            r"rules\[0\].class_counts must be at most the class_t",
+        ),
+        (
+            {"rules": (Rule((), "no", (("on", 1),)),)},
+            ValueError,
+            r"rules\[0\].class_counts must be counts of the classes",
+        ),
+        ({"fallbacks": (Rule((), "no", (("on", 0),)),)}, ValueError, r"fallbacks\[0\].class_counts must be counts of"),
+        ({"class_totals": (100,)}, ValueError, "class_totals must be 2 integers at least 0"),
+        ({"class_totals": (100, -1)}, ValueError, "class_totals must be 2 integers at least 0"),
+        ({"class_totals": (100, 1.5)}, ValueError, "class_totals must be 2 integers at least 0"),
+        ({"class_totals": (100, 2**53)}, ValueError, r"class_totals must be .* sum of at most 2\*\*53"),
+        ({"class_totals": None}, ValueError, "class_totals must be 2 integers at least 0"),
+        ({"uncovered_counts": (1, 2, 3)}, ValueError, "uncovered_counts must be 2 integers at least 0"),
+        ({"uncovered_counts": (1, 101)}, ValueError, "uncovered_counts must be at most the class_totals"),
+        ({"class_weights": (1.0,)}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"class_weights": (1.0, 0.0)}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"class_weights": (1.0, 5e-324)}, ValueError, "class_weights must be 2 numbers .* from 1e-100 to 1e"),
+        ({"class_weights": (1.0, math.nan)}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"class_weights": (1.0, math.inf)}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"class_weights": ("1", "1")}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"class_weights": 2.0}, ValueError, "class_weights must be 2 numbers greater than 0"),
+        ({"smoothing": -1}, ValueError, "smoothing must be a number at least 0"),
+        ({"smoothing": math.nan}, ValueError, "smoothing must be a number at least 0"),
+        ({"smoothing": math.inf}, ValueError, "smoothing must be a number at least 0"),
+        ({"smoothing": 5e-324}, ValueError, "smoothing must be a number at least 0: 0, or from 1e-100"),
+        ({"smoothing": "1"}, ValueError, "smoothing must be a number at least 0"),
+        ({"smoothing": False}, ValueError, "smoothing must be a number at least 0"),
+        ({"kinds": (("a", "colour"),)}, ValueError, r"kinds must be pairs of \(column, type\)"),
+        ({"kinds": (("a", "number"), ("a", "text"))}, ValueError, "kinds must be pairs .* with different columns"),
+        ({"kinds": ("a",)}, ValueError, "kinds must be pairs"),
+        ({"kinds": 5}, ValueError, "kinds must be pairs"),
+        ({"conflict": ["first"]}, ValueError, "conflict must be one of"),
+        ({"target": 5}, ValueError, "target must be a string or None, got 5"),
+    ],
+)
+def test_a_rule_set_checks_its_parts(changes, error, message):
+    with pytest.raises(error, match=message) as caught:
+        a_set(**changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_class_counts_of_all_rules_together_are_limited():
+    """Their sums must be exact, as integers and as floats."""
+    half = Rule((Interval("a", 1),), "no", (("no", 2**52),))
+    rules = tuple(replace(half, conditions=(Interval("a", j),)) for j in range(3))
+    fits = RuleSet(rules[:2], ("no", "yes"), "no", (2**52, 0), (0, 0), "counts", class_weights=(2.0, 1.0))
+    assert fits.predict(X).tolist() == ["no"] * 5
+    with pytest.raises(ValueError, match=r"the class counts of rules must have a sum of at most 2\*\*53"):
+        replace(fits, rules=rules)
+
+
+def test_values_of_numpy_and_lists_become_python_values_and_tuples():
+    rule = Rule([Interval("a", 1)], np.str_("no"), [(np.str_("no"), np.int64(3))])
+    rules = RuleSet([rule], np.array(["no", "yes"]), np.str_("no"), np.array([9, 9]), [1, np.int64(1)], smoothing=1)
+    assert (rule.conditions, type(rule.class_counts[0][1])) == ((Interval("a", 1),), int)
+    assert (rules.rules, rules.classes, rules.class_totals, rules.uncovered_counts) == (
+        (rule,),
+        ("no", "yes"),
+        (9, 9),
+        (1, 1),
+    )
+    assert {type(n) for n in rules.class_totals + rules.uncovered_counts} == {int}
+    assert hash(rules) == hash(RuleSet((rule,), ("no", "yes"), "no", (9, 9), (1, 1), smoothing=1.0))
+
+
+FIRST, SECOND, THIRD = a_set().rules
+DIFFERENT = [
+    {"rules": (replace(FIRST, class_counts=(("no", 4),)), SECOND, THIRD)},
+    {"rules": (FIRST, SECOND)},
+    {"rules": (SECOND, FIRST, THIRD)},
+    {"rules": (replace(FIRST, label="yes"), SECOND, THIRD)},
+    {"fallbacks": (FIRST,)},
+    {"fallbacks": (replace(FIRST, class_counts=()),)},
+    {"class_totals": (200, 100)},
+    {"uncovered_counts": (80, 21)},
+    {"class_weights": (1.0, 2.0)},
+    {"smoothing": 3.0},
+    {"conflict": "first"},
+    {"default": "yes"},
+    {"kinds": (("a", "date"),)},
+    {"classes": ("yes", "no"), "class_totals": (100, 100), "uncovered_counts": (20, 80)},
+]
+
+
+def test_rule_sets_are_equal_if_all_that_determines_an_answer_is_equal():
+    others = [a_set(**changes) for changes in [{}, *DIFFERENT]]
+    for j, one in enumerate(others):
+        for k, other in enumerate(others):
+            assert (one == other) == (j == k)
+            assert (hash(one) == hash(other)) == (j == k)
+    same = a_set(kinds=(("a", "number"), ("unused", "text")), target="y")
+    same = replace(same, rules=(replace(FIRST, class_counts=(("no", 3),)), *same.rules[1:]))
+    assert (same, hash(same)) == (a_set(), hash(a_set()))  # a count that is left out is 0; a has the type number
+    assert a_set() != a_set().rules
+    numbers = RuleSet((), (0, 1), 0, (1, 1), (0, 0))
+    assert numbers != RuleSet((), (False, True), False, (1, 1), (0, 0))
+    several = Rule((Equals("b", "x"),), "no")
+    assert a_set(rules=(several,), kinds=(("b", "category"),)) != a_set(
+        rules=(Rule((Equals("b", "x", mixed=True),), "no"),), kinds=(("b", "category"),)
+    )
+
+
+def test_rule_sets_with_the_same_conditions_and_labels_have_the_same_rules():
+    same = [a_set().same_rules(a_set(**changes)) for changes in DIFFERENT]
+    assert same == [True, False, False, False, False, False, True, True, True, True, True, False, True, True]
+    assert a_set(fallbacks=FALLBACKS).same_rules(a_set(fallbacks=tuple(replace(f, class_counts=()) for f in FALLBACKS)))
+    with pytest.raises(TypeError, match="other must be a RuleSet, got 5"):
+        a_set().same_rules(5)
+
+
+def test_statements_by_their_printed_numbers():
+    rules = a_set(fallbacks=FALLBACKS)
+    assert [rules.statement(number) for number in range(1, 6)] == [*a_set(), *FALLBACKS]
+    assert rules.statement(np.int64(4)) is FALLBACKS[0]
+    for line in str(rules).splitlines():
+        number = line.split(".")[0].strip()
+        if number.isdigit():
+            assert str(rules.statement(int(number))).split(" THEN")[0] in line
+    for wrong in (0, -1, 6, 1.0, "1", True, None):
+        with pytest.raises(ValueError, match="there are rules from 1 to 3 and fallback rules from 4 to 5, got"):
+            rules.statement(wrong)
+    with pytest.raises(ValueError, match="there are rules from 1 to 3, got 4"):
+        a_set().statement(4)
+    with pytest.raises(ValueError, match="there are fallback rules from 1 to 2, got 3"):
+        a_set(rules=(), fallbacks=FALLBACKS).statement(3)
+    with pytest.raises(ValueError, match="there are no rules, only the default label, got 1"):
+        a_set(rules=()).statement(1)
+
+
+def test_the_type_of_a_column_is_that_in_training_or_of_the_first_condition_that_has_one():
+    rules = (Rule((IsMissing("a"), Equals("b", "x")), "no"), Rule((Interval("a", 1), IsMissing("c")), "no"))
+    known = a_set(rules=rules, kinds=(("b", "category"), ("unused", "date")))
+    assert known.columns == ("a", "b", "c")
+    assert known.column_kinds == {"a": "number", "b": "category", "c": ""}
+    assert [known.kind(name) for name in ("a", "b", "c", "unused", "unknown")] == ["number", "category", "", "date", ""]
+
+
+factors = st.sampled_from([1e-100, 1e100, 1e-9, 1.0, 1e9, 1 / 3]) | st.floats(1e-100, 1e100)
+
+
+@st.composite
+def extreme_rule_sets(draw):
+    """Draw a rule set with any numbers that are accepted, each rule on a column of its own."""
+    classes = tuple("abcde")[: draw(st.integers(1, 5))]
+    n = len(classes)
+    limits = st.sampled_from([0, 1, 5, 2**50]) | st.integers(0, 2**50)
+    totals = tuple(draw(st.lists(limits, min_size=n, max_size=n)))
+
+    def counts():
+        return tuple(draw(st.sampled_from([0, total, total // 3])) for total in totals)
+
+    def rules(start, n_rules):
+        return tuple(
+            Rule(
+                (Interval(f"x{start + j}", 0),),
+                draw(st.sampled_from(classes)),
+                tuple(zip(classes, counts(), strict=True))[: draw(st.integers(0, n))],
+            )
+            for j in range(n_rules)
+        )
+
+    weights = draw(st.none() | st.lists(factors, min_size=n, max_size=n).map(tuple))
+    smoothing = draw(st.none() | st.just(0.0) | factors)
+    conflict = draw(st.sampled_from(list(CONFLICTS)))
+    return RuleSet(rules(0, 2), classes, classes[0], totals, counts(), conflict, rules(2, 1), weights, smoothing)
+
+
+@settings(max_examples=400)
+@given(extreme_rule_sets())
+def test_probabilities_of_any_rule_set_are_finite_and_sum_to_1(rule_set):
+    table = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    for rules in (rule_set, RuleSet.from_json(rule_set.to_json())):
+        for shares in (rules.predict_proba(table), rules.rule_probabilities):
+            assert np.isfinite(shares).all()
+            assert shares.min() >= 0
+            assert shares.max() <= 1
+            np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-11)
+        decision = rules.decision
+        assert sorted(decision.order.tolist()) == [0, 1]
+        assert decision.ballots is None or (decision.ballots >= 0).all()
+        assert set(rules.predict(table)) <= set(rules.classes)
+        assert "nan" not in str(rules)
+
+
+def test_probabilities_without_training_records_are_equal():
+    empty = RuleSet((), ("a", "b"), "a", (0, 0), (0, 0))
+    np.testing.assert_array_equal(empty.predict_proba(np.zeros((1, 1))), [[0.5, 0.5]])
+    weighted = replace(empty, class_weights=(1.0, 3.0), smoothing=0)
+    np.testing.assert_array_equal(weighted.predict_proba(np.zeros((1, 1))), [[0.25, 0.75]])
+
+
+SURROGATES = ("\ud800", "\udfff x", "a\udc80")
+
+
+def rules_with_surrogates(column):
+    rule = Rule((Equals(column, SURROGATES[2]),), SURROGATES[0], ((SURROGATES[0], 1), (SURROGATES[1], 1)))
+    weights = (1.0, 2.0, 5.0)
+    return RuleSet((rule,), SURROGATES, SURROGATES[2], (1, 2, 3), (0, 1, 3), "counts", class_weights=weights)
+
+
+@pytest.mark.parametrize("column", ["x0", SURROGATES[1], (SURROGATES[1], 1)])
+def test_lone_surrogates_are_escaped_in_all_texts(column):
+    """They cannot be encoded as UTF-8."""
+    rules = rules_with_surrogates(column)
+    assert RuleSet.from_json(rules.to_json()) == rules
+    assert RuleSet.from_json(rules.to_json().encode("utf-8")) == rules
+    assert rules.to_json().isascii()
+    assert Rule.parse(str(rules[0])) == rules[0]
+    for text in (str(rules), repr(rules), rules._repr_html_(), rules.to_python(), rules.why({column: "b"})):
+        assert text.encode("utf-8")
+    with pytest.raises(ValueError, match="default must be one of the classes") as caught:
+        replace(rules, default="\ud801")
+    assert str(caught.value).encode("utf-8")
+
+
+def test_labels_and_values_with_lone_surrogates_are_predicted():
+    rules, table = rules_with_surrogates("x0"), np.array([[SURROGATES[2]], ["b"]], object)
+    assert rules.predict(table).tolist() == [SURROGATES[1], SURROGATES[2]]
+    assert all(reason.encode("utf-8") for reason in rules.reasons(table))
+
+
+@pytest.mark.parametrize(
+    "like", [pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), None], ids=["pandas", "polars", ""]
+)
+def test_a_data_frame_that_cannot_store_lone_surrogates_is_an_error(like):
+    """Some versions of pandas store them."""
+    rules = rules_with_surrogates("x0")
+    try:
+        labels = rules.to_frame(like)["then"].to_list()
+    except ValueError as error:
+        assert str(error).startswith("a data frame cannot store the text '\\ud800', which has lone surrogates;")  # noqa: PT017
+    else:
+        assert labels == [SURROGATES[0], SURROGATES[2]]
+
+
+def test_two_surrogates_in_a_row_cannot_be_written_as_json():
+    label = "\ud83d\ude00"  # JSON would read them as one character
+    rules = RuleSet((), (label, "b"), "b", (1, 1), (1, 1))
+    with pytest.raises(ValueError, match="JSON cannot represent a label such as"):
+        rules.to_json()
+    assert str(rules).encode("utf-8")
+
+
+def test_copies_of_a_rule_set():
+    rules = a_set(fallbacks=FALLBACKS, target="y")
+    hash(rules), rules.columns  # what is computed once is not copied with it
+    for again in (copy.copy(rules), copy.deepcopy(rules), pickle.loads(pickle.dumps(rules))):
+        assert (again, hash(again), again.target) == (rules, hash(rules), "y")
+        assert again.rules[0].class_counts == rules.rules[0].class_counts
+        np.testing.assert_array_equal(again.predict_proba(Z), rules.predict_proba(Z))
+
+
+def test_many_rules_are_checked_without_a_comparison_of_all_pairs():
+    """Every rule reads a column of its own: what compared all columns with all rules took minutes."""
+    n = 20_000
+    counts = (("no", 1), ("yes", 2))
+    rules = tuple(Rule((Interval(f"x{j}", j), IsIn(f"y{j}", ("a", "b"))), "no", counts) for j in range(n))
+    many = a_set(rules=rules)
+    assert len(many.columns) == 2 * n
+    assert json.loads(many.to_json())["columns"][-1] == {"name": f"y{n - 1}", "kind": "text"}
+    assert many == RuleSet.from_json(many.to_json())

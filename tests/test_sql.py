@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sqlglot.dialects.dialect import Dialect, Dialects
 
 from diverse_rule_sets import Equals, Interval, IsMissing, Rule, RuleSet, baselines
+from diverse_rule_sets.export._sql_dialects import LOOSE_TEXT
 from internal import classifier
 from models import HOSTILE, as_polars, kinds_of, records_for, rule_sets
 from servers import postgres
@@ -246,11 +247,17 @@ def test_many_rules_that_are_added_up(database):
     check(database, rule_set, {"x": [0.0, 10.5, 500.0, 2000.0, None]}, {"x": "number"})
 
 
+loose = "may answer differently for the column .*: it ignores the case of text"
+
+
 @pytest.mark.parametrize("dialect", sorted({one.value for one in Dialects} - {"", "dax", "prql"}))
 def test_hostile_names_and_values_are_one_identifier_and_one_literal_in_every_dialect(dialect):
-    harmless = tokens("name", dialect)
+    expected = pytest.warns(UserWarning, match=loose) if dialect in LOOSE_TEXT else contextlib.nullcontext()
+    with expected:
+        harmless = tokens("name", dialect)
     for text in HOSTILE:
-        words = tokens(text, dialect)
+        with expected:
+            words = tokens(text, dialect)
         assert len(words) == len(harmless)
         assert [kind for kind, _ in words] == [kind for kind, _ in harmless]
         assert [word.replace("name", text) for _, word in harmless] == [word for _, word in words]

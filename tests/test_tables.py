@@ -34,7 +34,7 @@ def kinds(X):
         (pd.Series(["a", None, "b"], dtype="string"), "text", 1),
         (pd.Series(["a", NAN, "b"], dtype=object), "text", 1),
         (pd.Series(["a", None, "b"], dtype="category"), "text", 1),
-        (pd.Series([3, None, 1], dtype="category"), "category", 1),
+        (pd.Series([3, None, 1], dtype="category"), "category of numbers", 1),
         (pd.Series(["a", 1, None], dtype=object), "category", 1),
         (pd.Series([DAY, None, DAY]), "date", 1),
         (pd.Series([DAY.date(), None, DAY.date()], dtype=object), "date", 1),
@@ -78,10 +78,9 @@ def test_categories_are_sorted_unless_they_declare_an_order():
     assert categories(pd.Series(["b", "a", "c"])) == ("a", "b", "c")
     assert categories(pd.Categorical(["b", "a"], categories=["b", "a"])) == ("a", "b")
     assert categories(pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)) == ("b", "a")
-    assert as_table(pl.DataFrame({"c": pl.Series(["a"], dtype=pl.Enum(["b", "a"]))})).column("c").categories == (
-        "b",
-        "a",
-    )
+    assert as_table(pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Enum(["b", "c", "a"]))})).column(
+        "c"
+    ).categories == ("b", "a")
 
 
 def test_masked_entries_are_missing():
@@ -153,7 +152,7 @@ def test_an_error_names_a_column_of_an_unknown_type(series):
 
 def test_python_integers_too_large_for_float64():
     assert as_table(pd.DataFrame({"a": pd.Series([2**53 + 1, 1], dtype=object)})).column("a").rounded
-    with pytest.raises(ValueError, match="too large for float64 in the column 'a'"):
+    with pytest.raises(ValueError, match="column 'a' contains a number too large for float64"):
         as_table(pd.DataFrame({"a": pd.Series([10**400, 1], dtype=object)})).column("a")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import Rule, RuleSet
     from diverse_rule_sets.path import DiversityPath, diversity_path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Condition",

@@ -10,14 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from diverse_rule_sets import metrics
 from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets._util.frames import frame_like
-from diverse_rule_sets._util.plotting import colours, given_axes, pyplot
+from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
+from diverse_rule_sets.estimators._unwrap import Unwrapped, unwrap
 from diverse_rule_sets.model._rules import RuleSet
 
 _FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "fallbacks")
@@ -89,16 +93,15 @@ class DiversityPath(Sequence[PathPoint]):
             _, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
         left, right = given_axes(axes, 2, first_alone=False)
         lines = self._lines()
-        shades = colours(len(lines))
         for k, (name, points) in enumerate(lines.items()):
             accuracy = [point.balanced_accuracy for point in points]
             spread = [point.balanced_accuracy_sd for point in points]
             rules = [point.rules for point in points]
             large = 4 + min(2, 12 / len(lines)) * (len(lines) - k)  # points at the same place stay visible
-            style = {"color": shades[k], "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
+            style = {"color": class_colour(k), "marker": "o", "ms": large, "elinewidth": 0.8, "capsize": 2}
             left.errorbar(rules, accuracy, spread, label=name, **style)
             shares = [100 * point.overlap for point in points]
-            right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=shades[k], alpha=0.6)
+            right.scatter(shares, accuracy, [6 * n + large**2 for n in rules], color=class_colour(k), alpha=0.6)
         left.set(xlabel="rules", ylabel="held-out balanced accuracy", title="accuracy against rules")
         right.set(
             xlabel="% of training records that two or more rules cover", title="and against overlap (large: many rules)"
@@ -124,7 +127,7 @@ class DiversityPath(Sequence[PathPoint]):
 
 
 def diversity_path(
-    clf: SearchClassifier,
+    clf: Any,
     X: Any,
     y: Any,
     *,
@@ -141,8 +144,9 @@ def diversity_path(
 
     Parameters
     ----------
-    clf : DiverseRuleSetClassifier or DRSClassifier, whose other parameters are used; it is not changed and need not be
-        fitted
+    clf : DiverseRuleSetClassifier or DRSClassifier, whose other parameters are used; or a Pipeline that ends in one,
+        whose earlier steps are fitted on the training records of each fold; or a fitted search such as GridSearchCV, of
+        which ``best_estimator_`` is used. It is not changed, and a classifier or pipeline need not be fitted
     X, y : the records
     max_rules : numbers of rules, given rules included; by default some numbers up to that of the classifier
     max_overlap : values of that parameter; by default 0, 0.01, 0.1 and 1
@@ -163,8 +167,13 @@ def diversity_path(
     >>> [point.rules for point in path]
     [1.0, 3.0]
     """
-    if not isinstance(clf, SearchClassifier):
-        raise TypeError(f"clf must be a DiverseRuleSetClassifier or a DRSClassifier, got {type(clf).__name__}")
+    found = unwrap(clf)
+    if not isinstance(found.model, SearchClassifier):
+        raise TypeError(
+            f"clf must be a DiverseRuleSetClassifier or a DRSClassifier, or a Pipeline or a fitted search such as "
+            f"GridSearchCV that ends in one, got {found}"
+        )
+    clf = found.model
     if diversity is not None and "diversity" not in clf.get_params():
         raise ValueError(
             f"diversity can be compared for DRSClassifier only, which has that parameter, got {diversity!r}"
@@ -179,16 +188,16 @@ def diversity_path(
     from sklearn.model_selection import StratifiedKFold, check_cv  # slow to import, and needed only here
 
     clf._check_parameters()
-    table = as_table(X)
-    classes, codes = encode_labels(y, table.n_records)
+    records = _Records(found, X)
+    classes, codes = encode_labels(y, records.n_records)
     labels = classes[codes]
     if cv is None or isinstance(cv, numbers.Integral):
         folds: Any = StratifiedKFold(5 if cv is None else int(cv), shuffle=True, random_state=random_state)
     else:
         folds = check_cv(cv, codes, classifier=True)
     results: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
-    for train, test in folds.split(np.zeros(table.n_records), codes):
-        training, held_out = table.take(train), table.take(test)
+    for train, test in folds.split(np.zeros(records.n_records), codes):
+        training, held_out = records.split(train, test, labels[train])
         for overlap, weight in itertools.product(overlaps, weights):
             one = clone(clf).set_params(max_overlap=overlap)
             if diversity is not None:
@@ -199,6 +208,22 @@ def diversity_path(
                 figures = _measure(rule_set, training, held_out, labels[test])
                 results.setdefault((n, overlap, weight), []).append(figures)
     return DiversityPath(_point(key, figures) for key, figures in results.items())
+
+
+class _Records:
+    """The records of a path; the earlier steps of a pipeline are fitted on the training records of each fold."""
+
+    def __init__(self, found: Unwrapped, X: Any) -> None:
+        self._found, self._X = found, X
+        self._table = None if found.transformers else as_table(X)
+        self.n_records = _num_samples(X) if self._table is None else self._table.n_records
+
+    def split(self, train: NDArray[np.int64], test: NDArray[np.int64], labels: NDArray[Any]) -> tuple[Table, Table]:
+        """Return the training records, which have the given labels, and the held-out records of a fold."""
+        if self._table is not None:
+            return self._table.take(train), self._table.take(test)
+        parts = self._found.refit(_safe_indexing(self._X, train), labels, _safe_indexing(self._X, test))
+        return as_table(parts[0]), as_table(parts[1])
 
 
 def _values(name: str, given: Sequence[Any] | None, default: list[Any]) -> list[Any]:

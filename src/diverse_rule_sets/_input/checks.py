@@ -30,7 +30,7 @@ def check_number(
     if low is not None:
         bounds.append(f"above {low:g}" if open_low else f"at least {low:g}")
     if high is not None:
-        bounds.append(f"at most {high:g}")
+        bounds.append(f"at most {high:,.0f}" if kind is numbers.Integral and high >= 1e5 else f"at most {high:g}")
     expected = " ".join([noun, " and ".join(bounds)]).strip()
     if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be {expected}, got {value!r} ({type(value).__name__})")
@@ -45,7 +45,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str], alternative: str
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}{alternative}, got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}{alternative}, got {value!r}{did_you_mean(value, choices)}")
 
 
 class Check(ABC):
@@ -141,13 +141,18 @@ class Jobs(Check):
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return a numpy Generator for any ``random_state`` that scikit-learn accepts."""
+    """Return a numpy Generator for any ``random_state`` that scikit-learn accepts.
+
+    None means numpy's global RandomState, as in scikit-learn, so that ``np.random.seed`` makes results repeatable.
+    """
+    if random_state is None:
+        from sklearn.utils import check_random_state
+
+        random_state = check_random_state(None)
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max, size=4))
-    if random_state is None:
-        return np.random.default_rng()
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(
@@ -167,6 +172,7 @@ def warn(message: str) -> None:
 
 _SIMILAR = 0.6  # the least similarity of a name that is suggested, as in difflib
 _MAX_COMPARED, _MAX_LENGTH = 20_000, 100  # names that are compared, and their characters
+_MAX_LISTED = 20  # names or labels that an error lists
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
@@ -180,6 +186,12 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     >>> did_you_mean("Incme", ["age", "income"]), did_you_mean("height", ["age", "income"])
     ("; did you mean 'income'?", '')
     """
+    found = find_similar(name, known)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def find_similar(name: object, known: Iterable[object]) -> list[Any]:
+    """Return the known name that is most like a name, as a list; an empty list if none is."""
     folded: dict[str, object] = {}
     for other in known:
         folded.setdefault(_fold(other), other)
@@ -188,7 +200,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     if found is None and len(wanted) <= _MAX_LENGTH:
         short = itertools.islice((text for text in folded if len(text) <= _MAX_LENGTH), _MAX_COMPARED)
         found = _most_similar(wanted, short)
-    return "" if found is None else f"; did you mean {folded[found]!r}?"
+    return [] if found is None else [folded[found]]
 
 
 def _fold(name: object) -> str:
@@ -211,3 +223,9 @@ def _most_similar(wanted: str, texts: Iterable[str]) -> str | None:
         if matcher.ratio() >= _SIMILAR and matcher.ratio() > best:
             best, found = matcher.ratio(), text
     return found
+
+
+def list_text(values: Iterable[Any]) -> str:
+    """Return names or labels as a list for an error, the first ones if there are many."""
+    shown = list(itertools.islice(values, _MAX_LISTED + 1))
+    return repr(shown) if len(shown) <= _MAX_LISTED else repr(shown[:-1])[:-1] + ", ...]"

@@ -22,7 +22,12 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    labels = column_or_1d(_as_array(y), warn=True)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"Input y contains NaN: {int(y.mask.sum())} masked labels; leave out those records")
+    labels = _as_array(y)
+    if getattr(labels, "dtype", np.dtype(object)).kind == "c":
+        raise ValueError("Unknown label type: y holds complex numbers, expected strings, numbers or booleans")
+    labels = column_or_1d(labels, warn=True)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
     if labels.dtype.kind == "T":  # numpy's own strings
@@ -32,10 +37,12 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
         raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
     if labels.dtype.kind not in "OUSbiuf":
         raise ValueError(f"Unknown label type: y holds {labels.dtype} values, expected strings, numbers or booleans")
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
     if labels.dtype == object:
         labels = _as_one_type(labels)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+        if np.abs(labels).max() >= 2.0**63:
+            raise ValueError(f"Unknown label type: y holds the number {np.abs(labels).max()}, too large; use strings")
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.reshape(-1).astype(np.int64)
@@ -47,7 +54,14 @@ def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
     if kinds == {"string"}:
         return labels
     if kinds in ({"boolean"}, {"number"}):
-        return np.array(labels.tolist())
+        array = np.array(labels.tolist())
+        exact = array.dtype != object and all(plain(a) == b for a, b in zip(array, labels.tolist(), strict=True))
+        if not exact:
+            largest = max(labels.tolist(), key=abs)
+            raise ValueError(
+                f"Unknown label type: y holds the number {largest!r:.40}, too large; use strings as labels"
+            )
+        return array
     raise ValueError(
         f"Unknown label type: y holds labels of kind {' and '.join(sorted(kinds))}, expected strings only, numbers "
         "only or booleans only"
@@ -63,12 +77,21 @@ def _kind(label: Any) -> str:
 
 
 def _as_array(y: Any) -> Any:
-    """Return the values of data frame columns and of lists with strings as an array; anything else unchanged."""
+    """Return the values of data frame columns and of lists as an array; anything else unchanged."""
+    if hasattr(y, "to_pylist"):  # Arrow converts text and booleans to numpy only on request
+        return _as_objects(y.to_pylist())
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
-    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "US":
-        return np.array(y, dtype=object)  # numpy would convert numbers to strings if one label is a string
+    if isinstance(y, list | tuple) and not any(isinstance(label, list | tuple | np.ndarray) for label in y):
+        return _as_objects(list(y))  # numpy would convert all labels to one type
     return y
+
+
+def _as_objects(labels: list[Any]) -> NDArray[Any]:
+    """Return an array of Python objects."""
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
 
 
 def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:

@@ -16,16 +16,39 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
     kinds : pandas types of columns that may have missing values, such as ``rule="Int64"``
     """
     module = _frame_library(X)
+    if module.__name__ != "pandas":
+        columns = {name: [_encodable(value) for value in values] for name, values in columns.items()}
     if module.__name__ == "polars":
         overrides = dict.fromkeys(kinds, module.Int64)
         if "covering" in columns:
             overrides["covering"] = module.List(module.Int64)
         return module.DataFrame(columns, schema_overrides=overrides)
     if module.__name__ == "pyarrow":
-        return module.table(columns)
+        return module.table({name: _arrow_array(module, values) for name, values in columns.items()})
     length = len(next(iter(columns.values()), []))
     index = X.index if hasattr(X, "iloc") and len(X) == length else None
-    return module.DataFrame(columns, index=index).astype(kinds)
+    values = {name: _pandas_values(module, column, index) for name, column in columns.items()}
+    return module.DataFrame(values, index).astype(kinds)
+
+
+def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:
+    """Return values for pandas, as objects if some text is half of a surrogate pair."""
+    if all(_encodable(value) == value for value in values if isinstance(value, str)):
+        return values
+    return pandas.Series(values, index, dtype=object)
+
+
+def _encodable(value: Any) -> Any:
+    """Return text without half surrogate pairs, which pyarrow and polars cannot store; other values unchanged."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _arrow_array(pyarrow: Any, values: list[Any]) -> Any:
+    """Return an Arrow array, of unsigned integers if some are too large for signed ones."""
+    large = any(isinstance(value, int) and value >= 2**63 for value in values)
+    return pyarrow.array(values, pyarrow.uint64() if large else None)
 
 
 def _frame_library(X: Any) -> Any:

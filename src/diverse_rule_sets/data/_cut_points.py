@@ -31,7 +31,10 @@ _SMOOTHING = 5.0
 
 
 class Target(NamedTuple):
-    """The classes that cut points separate: the class of each record, and the weight of each class."""
+    """The classes that cut points separate: the class of each record, and the weight of each class.
+
+    Classes of weight 0 do not count.
+    """
 
     codes: Integers
     weights: Floats
@@ -99,9 +102,10 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     if present.size <= _FEW:
         for one in present:
             found[tuple(present[present != one].tolist())] = None
-    n_orders = target.weights.size if target.weights.size > 2 else 1
+    classes = np.flatnonzero(target.weights)
+    n_orders = classes.size if classes.size > 2 else 1
     rank = np.zeros(int(present.max()) + 1, np.int64)
-    for label in range(n_orders):
+    for label in classes[:n_orders].tolist():
         order = present[np.argsort(-shares[:, label], kind="stable")]
         rank[order] = np.arange(order.size)
         if order.size <= _FEW and order.size * n_orders <= _MAX_SET_CUTS:

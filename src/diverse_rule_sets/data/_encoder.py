@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
+from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.tables import Column, Table
 from diverse_rule_sets.data._cut_points import Target
-from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, possible_conditions
+from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._domains import Domain, domain_of
 from diverse_rule_sets.model._rules import Rule
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
@@ -52,12 +54,14 @@ class Encoder:
     opposites : array (n_items,), the item that holds for exactly the other records with a value in that column; -1 if
         there is none
     kinds : type of each column that was read, by name
+    domains : what is known about the values of each of these columns, by name
     """
 
     conditions: list[Condition]
     columns: Integers
     opposites: Integers
     kinds: dict[Hashable, str]
+    domains: dict[Hashable, Domain]
 
     def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
         self.options = options
@@ -89,7 +93,7 @@ class Encoder:
         for name in self._columns_read(table):
             conditions = by_column.get(name, [])
             if conditions or blocks.reads(name):
-                column = table.column(name)
+                column = table.column(name, self.kinds.get(name, ""))
                 for condition in conditions:
                     blocks.append(condition.holds(column))
                 blocks.add_given(column)
@@ -103,19 +107,19 @@ class Encoder:
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
         """Learn the conditions column by column; if blocks are given, add the bits to them."""
         _check_binning(self.options.binning, table)
-        self.conditions, self.kinds, columns = [], {}, []
+        self.conditions, self.kinds, self.domains, columns = [], {}, {}, []
         opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):
             column = table.column(name)
-            self.kinds[name] = column.kind
+            self.kinds[name], self.domains[name] = column.kind, domain_of(column)
             if blocks is not None:
                 blocks.add_given(column)
             if name in self.options.forbidden:
                 continue
             number += 1
             values = column if blocks is not None else replace(column, values=np.unique(column.values))
-            for condition, opposite in possible_conditions(column, self.options, target).items():
+            for condition, opposite in self._possible_conditions(column, target).items():
                 flags = condition.holds(values)
                 if flags.any() and not flags.all():
                     if blocks is not None:
@@ -126,6 +130,14 @@ class Encoder:
         item_of = {condition: item for item, condition in enumerate(self.conditions)}
         opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
         self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
+
+    def _possible_conditions(self, column: Column, target: Target) -> PossibleConditions:
+        """Return the possible conditions on a column; an error names it."""
+        try:
+            return possible_conditions(column, self.options, target)
+        except ValueError as error:
+            text = str(error)
+            raise ValueError(text if repr(column.name) in text else f"column {column.name!r}: {text}") from None
 
 
 class _Blocks:
@@ -206,5 +218,6 @@ def _check_binning(binning: Binning, table: Table) -> None:
         for name in binning:
             if name not in table:
                 raise ValueError(
-                    f"binning names the column {name!r}, which X does not have; its columns: {table.names}"
+                    f"binning names the column {name!r}, which X does not have; its columns: {list_text(table.names)}"
+                    f"{did_you_mean(name, table.names)}"
                 )

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets.data._categories import select_categories
 from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
 from diverse_rule_sets.data._rounding import as_datetime, shortest
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
-
-# Conditions use at most this many values of a category column, the most frequent ones.
-MAX_CATEGORIES = 256
 
 Edges = Sequence[Any]
 Binning = str | Mapping[Any, str | Edges]
@@ -38,6 +36,7 @@ class CutOptions(NamedTuple):
     negation : whether to use ``not in`` if it lists fewer categories
     default_binning : the binning of columns that a mapping does not name
     forbidden : columns without conditions; they are not read
+    kept : columns whose values are used even if they look like identifiers, besides those that a binning names
     """
 
     binning: Binning
@@ -46,12 +45,17 @@ class CutOptions(NamedTuple):
     negation: bool = False
     default_binning: str = "uniform"
     forbidden: frozenset[Hashable] = frozenset()
+    kept: frozenset[Hashable] = frozenset()
 
 
 def _binning_of(options: CutOptions, name: Hashable) -> str | Edges:
     if isinstance(options.binning, Mapping):
         return options.binning.get(name, options.default_binning)
     return options.binning
+
+
+def _has_own_binning(options: CutOptions, name: Hashable) -> bool:
+    return isinstance(options.binning, Mapping) and name in options.binning
 
 
 # Conditions on a column, in order, each with the condition that holds for the other records, or None.
@@ -71,7 +75,7 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
     elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
     elif column.kind != EMPTY:
-        present = _present_categories(column)
+        present = select_categories(column, column.name in options.kept or _has_own_binning(options, column.name))
         found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
     if missing.any():
         found[IsMissing(column.name)] = None
@@ -86,20 +90,6 @@ def _check_numbers(column: Column, missing: NDArray[np.bool_]) -> None:
             f"column {column.name!r} holds whole numbers from 2**53 on, which are compared as floating point and "
             "so not exactly. Leave the column out if it is an identifier, or turn it into strings"
         )
-
-
-def _present_categories(column: Column) -> Integers:
-    """Return the positions of the categories to use in conditions, ascending."""
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
-    present = np.flatnonzero(counts)
-    if present.size > MAX_CATEGORIES:
-        warn(
-            f"column {column.name!r} has {present.size:,} different values; rules use only the "
-            f"{MAX_CATEGORIES} most frequent. Leave the column out if it is an identifier, or group its values"
-        )
-        frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
-        present = np.sort(present[frequent])
-    return present
 
 
 def _equalities(column: Column, present: Integers) -> PossibleConditions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
-from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets._util.names import similar_names
+from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._cut_points import Target
@@ -25,7 +26,9 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._text import as_frame
 
 BINNINGS = ("supervised", "uniform", "quantile")
 
@@ -88,6 +91,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         make = type(self)._make_backend
         return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return pickled_state(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(restored_state(state))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -116,7 +125,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         fitted = self._learn(table, labels, codes, listener)
-        rule_set = fitted["rule_set_"]
+        known = {"target": _name_of(y), "similar_columns": similar_names(table.names)}
+        rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
             coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
             listener(Progress(DONE, len(rule_set), coverage))
@@ -124,13 +134,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
             self.feature_names_in_[:] = table.names
-        self.__dict__.update(fitted, classes_=classes, n_features_in_=len(table.names))
+        self.__dict__.update(fitted, rule_set_=rule_set, classes_=classes, n_features_in_=len(table.names))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each record: of the deciding rule or fallback rule, or else the default label."""
         answers = self._answer(X)
-        return np.asarray(self.classes_[answers.labels])
+        return np.asarray(self.classes_[self._class_positions()[answers.labels]])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each record, columns as in ``classes_``.
@@ -139,7 +149,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         the whole table. If the class counts of rules are added up, they are the shares of all covering rules together.
         The label of a rule need not be its likeliest class.
         """
-        return self._answer(X).probabilities
+        answers = self._answer(X)
+        return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
 
     def explain(self, X: Any) -> Any:
         """Return the reason for the label of each record, as a data frame.
@@ -155,13 +166,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         answers = self._answer(X)
         covering, contradictions = answers.covering_rules()
         columns = {
-            "label": self.classes_[answers.labels].tolist(),
+            "label": self.classes_[self._class_positions()[answers.labels]].tolist(),
             "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
             "covering": covering,
             "contradiction": contradictions,
             "reason": answers.reasons(),
         }
-        return frame_like(X, columns, rule="Int64")
+        return as_frame(X, columns)
 
     def why(self, X: Any, *, label: Any = None) -> Any:
         """Explain the label of a record, and which changes would give another label; see :meth:`RuleSet.why`."""
@@ -173,6 +184,17 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Check a table to predict, and return labels, deciding rules and probabilities from one pass over it."""
         table = self._table(X)
         return self.rule_set_.answer(table)
+
+    def _class_positions(self) -> NDArray[np.int64]:
+        """Return the position in ``classes_`` of each class of the rule set; its classes may have another order."""
+        position = {plain(label): k for k, label in enumerate(self.classes_)}
+        classes = self.rule_set_.classes
+        if len(classes) != len(position) or not all(label in position for label in classes):
+            raise ValueError(
+                f"rule_set_ has the classes {shown(list(classes))}, expected those of classes_ in any order: "
+                f"{shown(list(position))}; a rule set with other classes predicts with rule_set_.predict"
+            )
+        return np.array([position[label] for label in classes], np.int64)
 
     def _table(self, X: Any) -> Table:
         """Check a table to predict: columns by name, or by position if one of the two tables has no names."""
@@ -191,3 +213,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         elif names is not None:
             warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
         return table.rename([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
+
+
+def _name_of(y: Any) -> str | None:
+    """Return the name of a pandas or polars series of labels; None if it has none, or another name than text."""
+    name = getattr(y, "name", None)
+    return str(name) if isinstance(name, str) and name else None

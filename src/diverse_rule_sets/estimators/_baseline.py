@@ -102,7 +102,7 @@ class Baseline(RuleSetEstimator):
         rule_set = make_rule_set(
             items,
             labels,
-            translate(items.encoder, rules, labels),
+            translate(items, rules, labels),
             covered,
             conflict=self._conflict,
             smoothing=_SMOOTHING,

@@ -39,7 +39,8 @@ class CBAClassifier(MiningBaseline):
         The possible conditions: bins between edges and single categories; or both sides of every edge and sets of
         categories, which gives many more candidates.
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
-        Cut points of numbers and dates; a dict gives one of these words or a list of edges for each column.
+        Cut points of numbers and dates; a dict gives one of these words or a list of edges for each column. Text that
+        looks like an identifier is left out, with a warning, unless the column is named here.
     n_bins : int, default=5
         Maximum number of bins of a column.
     max_candidates : int, default=2_000_000

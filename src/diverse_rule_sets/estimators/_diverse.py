@@ -47,15 +47,18 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Maximum share of a rule's training records that earlier rules may cover. With 0 no training record is covered
         by two rules; 1 sets no limit.
     min_support : int, default=3
-        Minimum number of training records that a rule covers.
+        Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
+        those of an average class with more, is rare: a warning names it, no rule is learnt for it, and its records do
+        not count in the search. It stays in ``classes_`` and in all class counts.
     max_fallbacks : int, default=15
         Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
         that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the
         label of the rule it comes from. With 0 such records get the default label.
     class_weight : "balanced", dict of labels to weights, or None, default="balanced"
         Weight of a record of each class. Balanced weights give every class the same total weight, in the search, the
-        labels and the probabilities, so that rare classes get rules of their own. None counts every record once, for
-        plain accuracy and for probabilities that match the class frequencies of the table.
+        labels and the probabilities, so that small classes get rules of their own (see ``min_support`` for classes of
+        a few records, which weigh as much as average records). None counts every record once, for plain accuracy and
+        for probabilities that match the class frequencies of the table.
     min_evidence : float, default=1.0
         How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
         spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.
@@ -65,7 +68,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
     binning : {"supervised", "uniform", "quantile"} or dict, default="supervised"
         Cut points of numbers and dates: where the classes differ, at equal widths, or with about equally many records
         in each bin. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
-        other columns are cut by ``"supervised"``.
+        other columns are cut by ``"supervised"``. Text that looks like an identifier (nearly every record has another
+        value) is left out of learnt rules, with a warning, unless the column is named here, in ``required`` or by a
+        given rule: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
@@ -82,7 +87,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
         them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
-        it. Fallback rules are made from learnt rules alone.
+        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
     required : list of column names or None, default=None
@@ -94,7 +99,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         ``{"age": "increasing"}`` applies to the second, and its opposite to the first. ``is missing`` is always
         allowed.
     random_state : int, Generator, RandomState or None, default=None
-        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table.
+        Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table. None uses numpy's global
+        random state, as in scikit-learn.
     n_jobs : int or None, default=None
         Number of threads for counting; None means 1 and -1 all. Useful from about 100,000 records.
     verbose : int, default=0

@@ -61,7 +61,8 @@ class DRSClassifier(SearchClassifier):
     binning : {"uniform", "quantile", "supervised"} or dict, default="uniform"
         Cut points of numbers and dates: at equal widths, with about equally many records in each bin, or where the
         classes differ. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
-        other columns are cut by ``"uniform"``.
+        other columns are cut by ``"uniform"``. For text that looks like an identifier see
+        :class:`DiverseRuleSetClassifier`.
     n_bins : int, default=5
         Number of bins of a column whose edges are not given.
     conflict : {"precision", "smoothed", "f1", "first", "vote", "counts"} or callable, default="precision"
@@ -96,7 +97,7 @@ class DRSClassifier(SearchClassifier):
     """
 
     _internal: ClassVar[InternalSettings] = InternalSettings(
-        learn_as_in_paper, thresholds=False, length_odds=1.0, split=False
+        learn_as_in_paper, thresholds=False, length_odds=1.0, split=False, skip_rare=False
     )
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,

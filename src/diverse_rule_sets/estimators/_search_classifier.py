@@ -21,7 +21,9 @@ from diverse_rule_sets._input.checks import (
     Optional,
     Verbosity,
     check_choice,
+    did_you_mean,
     generator,
+    list_text,
 )
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table, plain
@@ -29,13 +31,15 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate, weights_of_classes
+from diverse_rule_sets.estimators._class_weights import class_weights
+from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
     ConstraintParameters,
     check_constraints,
     item_constraints,
 )
+from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
@@ -69,6 +73,7 @@ class InternalSettings:
     condition_price : share of its quality that a rule loses for each condition
     second_pass : choose once more among all candidates seen, and keep the better of the two sets
     split : split rules in two if there is enough evidence, after all rules are chosen
+    skip_rare : learn no rules for classes with fewer records than ``min_support``, and do not count their records
     """
 
     learner: Learner
@@ -82,6 +87,7 @@ class InternalSettings:
     condition_price: float = 0.03
     second_pass: bool = True
     split: bool = True
+    skip_rare: bool = True
 
 
 class Extensions(NamedTuple):
@@ -174,7 +180,10 @@ class SearchClassifier(RuleSetEstimator):
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
         if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
             listed = " or ".join(repr(word) for word in DEFAULTS)
-            raise ValueError(f"default must be {listed} or one of the labels {labels}, got {self.default!r}")
+            raise ValueError(
+                f"default must be {listed} or one of the labels {list_text(labels)}, got {self.default!r}"
+                f"{did_you_mean(self.default, [*DEFAULTS, *labels])}"
+            )
 
     def _plan(self, n_classes: int, n_given: int) -> Plan:
         """Return the plan of the search, from the parameters and internal settings."""
@@ -209,16 +218,19 @@ class SearchClassifier(RuleSetEstimator):
             bool(self._extensions().negation),
             "supervised" if internal.thresholds else "uniform",
             constraints.forbidden,
+            constraints.named,
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         plan = self._plan(len(labels), len(constraints.given))
-        weights = weights_of_classes(self._extensions().class_weight, labels, codes)
+        min_support = plan.settings.limits.min_support if self._settings().skip_rare else 1
+        weights, rare = classes = class_weights(self._extensions().class_weight, labels, codes, min_support)
         options = self._cut_options(len(table.names), constraints)
-        items = self._encode(table, codes, weights, options, constraints.given)
-        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price)
+        items = self._encode(table, codes, classes.for_search, options, constraints.given)
+        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price, rare)
+        warn_about_empty_rules(constraints.given, items.backend, table)
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
         return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
 
@@ -260,21 +272,21 @@ class SearchClassifier(RuleSetEstimator):
 
     def _rule_set(self, learnt: LearntRules, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
         """Return the found rules in the units of the table; given rules are unchanged."""
-        found, extensions = learnt.found, self._extensions()
+        found, extensions, items = learnt.found, self._extensions(), Items(data.encoder, data.backend)
         rules = (
             *(
                 replace(rule, class_counts=label_counts(step.class_counts, labels))
                 for rule, step in zip(given, found.steps, strict=False)
             ),
-            *translate(data.encoder, found.learnt, labels),
+            *translate(items, found.learnt, labels),
         )
         return make_rule_set(
-            Items(data.encoder, data.backend),
+            items,
             labels,
             rules,
             found.covered,
             conflict=self.conflict,
-            fallbacks=translate(data.encoder, learnt.fallbacks, labels),
+            fallbacks=translate(items, learnt.fallbacks, labels),
             class_weights=None if extensions.class_weight is None else data.measures.weights,
             smoothing=None if extensions.smoothing is None else float(extensions.smoothing),
             default=lambda rule_set: self._default_label(found, data, rule_set),

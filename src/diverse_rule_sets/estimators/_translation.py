@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
-from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.checks import check_number, did_you_mean, list_text
 from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets._input.values import identity
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
-from diverse_rule_sets.model._conditions import merge_conditions
+from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
 from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet, set_kinds
 
 Floats = NDArray[np.float64]
@@ -61,16 +62,76 @@ def count_rules(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[li
     return [CountedRule(body, label, row) for (body, label), row in zip(rules, counts, strict=True)], covered
 
 
-def translate(encoder: Encoder, rules: Iterable[ItemRule], labels: Sequence[Any]) -> tuple[Rule, ...]:
-    """Return rules of items as rules in the units of the table."""
+def translate(items: Items, rules: Iterable[ItemRule], labels: Sequence[Any]) -> tuple[Rule, ...]:
+    """Return rules of items as rules in the units of the table; a rule lists only values that some record has.
+
+    A value is left out of ``column in {...}`` if no training record that the rule covers has it, and out of ``column
+    not in {...}`` if no training record that meets the other conditions has it. The rule covers the same training
+    records as before.
+    """
+    rules = tuple(rules)
+    conditions = items.encoder.conditions
+    bodies = [merge_conditions(conditions[item] for item in rule.body) for rule in rules]
+    absent = _absent_values(items, [(rule.body, body) for rule, body in zip(rules, bodies, strict=True)])
     return tuple(
         Rule(
-            merge_conditions(encoder.conditions[item] for item in rule.body),
+            tuple(_without_values(one, absent.get((j, n), ())) for n, one in enumerate(body)),
             labels[rule.label],
             label_counts(rule.class_counts, labels),
         )
-        for rule in rules
+        for j, (rule, body) in enumerate(zip(rules, bodies, strict=True))
     )
+
+
+def _absent_values(
+    items: Items, bodies: Sequence[tuple[Body, Sequence[Condition]]]
+) -> dict[tuple[int, int], list[Any]]:
+    """Return the listed values that no record has which meets the other conditions.
+
+    Parameters
+    ----------
+    items : the training records
+    bodies : for each rule its items, and its conditions, one for each column
+
+    Returns
+    -------
+    dict from the positions of a rule and of its condition to the values. They can be left out of all conditions of a
+    rule together: after a ``not in``, the later ones are compared with the records that meet the conditions without it.
+    """
+    conditions = items.encoder.conditions
+    single = {(one.column, identity(one.value)): k for k, one in enumerate(conditions) if isinstance(one, Equals)}
+    asked: list[tuple[int, int, Any]] = []
+    extended: list[Body] = []
+    for j, (body, merged) in enumerate(bodies):
+        ignored: set[Hashable] = set()
+        for n, condition in enumerate(merged):
+            if len(condition.values_named) < 2:
+                continue
+            if condition.excludes:
+                ignored.add(condition.column)
+            others = [item for item in body if not condition.excludes or conditions[item].column not in ignored]
+            for value in condition.values_named:
+                item = single.get((condition.column, identity(value)))
+                if item is not None:
+                    asked.append((j, n, value))
+                    extended.append(tuple(sorted({*others, item})))
+    absent: dict[tuple[int, int], list[Any]] = {}
+    n_records = items.backend.class_counts_of(Lists.of(extended)).sum(axis=1).tolist() if extended else []
+    for (j, n, value), count in zip(asked, n_records, strict=True):
+        if not count:
+            absent.setdefault((j, n), []).append(value)
+    return absent
+
+
+def _without_values(condition: Condition, absent: Sequence[Any]) -> Condition:
+    """Return a condition without some of the values that it lists; unchanged if it would list none."""
+    left_out = set(map(identity, absent))
+    values = tuple(value for value in condition.values_named if identity(value) not in left_out)
+    if not absent or not values or not isinstance(condition, IsIn | IsNotIn):
+        return condition
+    if len(values) == 1 and not condition.excludes:
+        return Equals(condition.column, values[0], condition.mixed)
+    return replace(condition, values=values)
 
 
 def label_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[Any, int], ...]:
@@ -116,6 +177,7 @@ def make_rule_set(
         smoothing,
     )
     rule_set = set_kinds(rule_set, {name: items.encoder.kinds[name] for name in rule_set.columns})
+    rule_set = replace(rule_set, domains=tuple((name, items.encoder.domains[name]) for name in rule_set.columns))
     return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
 
 
@@ -133,7 +195,8 @@ def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers
         for label, weight in given.items():
             if label not in labels:
                 raise ValueError(
-                    f"class_weight names the label {label!r}, which y does not have; its labels: {list(labels)}"
+                    f"class_weight names the label {label!r}, which y does not have; its labels: {list_text(labels)}"
+                    f"{did_you_mean(label, labels)}"
                 )
             check_number(f"class_weight[{label!r}]", weight, numbers.Real, low=0, high=1e9, open_low=True)
         return np.array([float(given.get(label, 1.0)) for label in labels])

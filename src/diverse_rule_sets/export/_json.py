@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import FORMAT, VERSION, checksum, from_json
 from diverse_rule_sets.export._values import check_known
+from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._rules import Rule, RuleSet
@@ -29,9 +31,12 @@ def to_json(rule_set: RuleSet) -> str:
             f"conflict is a function, {rule_set.conflict!r}, which a file cannot contain; expected one of "
             f"{', '.join(map(repr, CONFLICTS))}"
         )
+    kinds = dict(rule_set.kinds)
+    domains = {name: domain_to_json(domain, _json_value) for name, domain in rule_set.domains}
     content = {
         "format": FORMAT,
         "version": VERSION,
+        **({} if rule_set.target is None else {"target": _json_value(rule_set.target, "the name of the target")}),
         "classes": [_json_value(label, "a label") for label in rule_set.classes],
         "class_totals": list(rule_set.class_totals),
         "class_weights": None if rule_set.class_weights is None else list(rule_set.class_weights),
@@ -40,13 +45,24 @@ def to_json(rule_set: RuleSet) -> str:
         "default": _json_value(rule_set.default, "a label"),
         "uncovered_counts": list(rule_set.uncovered_counts),
         "columns": [
-            {"name": _json_value(name, "the name of a column"), "kind": rule_set.kind(name)}
+            {
+                "name": _json_value(name, "the name of a column"),
+                "kind": kinds.get(name, ""),
+                **domains.get(name, {}),
+            }
             for name in rule_set.columns
         ],
+        **_similar_columns(rule_set),
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
         "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
     return _layout({**content, "checksum": checksum(content)})
+
+
+def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
+    """Return the columns that some databases cannot tell apart, which few tables have."""
+    names = [_json_value(name, "the name of a column") for name in rule_set.similar_columns]
+    return {"similar_columns": names} if names else {}
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
@@ -76,9 +92,7 @@ def _json_value(value: Any, description: str) -> Any:
     """Return a value for JSON: text, numbers and booleans unchanged, other values as an object with one key."""
     value = plain(value)
     if isinstance(value, datetime.datetime):
-        zoned = value.tzinfo is not None
-        date = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
-        return {"instant" if zoned else "datetime": date.isoformat()[:26]}
+        return _json_moment(value, description)
     if isinstance(value, datetime.date):
         return {"date": value.isoformat()}
     if isinstance(value, bytes):
@@ -87,9 +101,28 @@ def _json_value(value: Any, description: str) -> Any:
         return {"tuple": [_json_value(part, description) for part in value]}
     if isinstance(value, float) and math.isinf(value):
         return {"number": repr(value)}
-    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, str) and not _PAIR.search(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise ValueError(f"JSON cannot represent {description} such as {value!r} ({type(value).__name__})")
+    raise ValueError(f"JSON cannot represent {description} such as {shown(value)} ({type(value).__name__})")
+
+
+# Two surrogates in a row: JSON would read them as one character.
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _json_moment(moment: datetime.datetime, description: str) -> dict[str, str]:
+    """Return a date as an object with one key."""
+    try:
+        zoned = moment.tzinfo is not None
+        date = moment.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else moment
+        text = date.isoformat()
+        if len(text) <= 26:  # a pandas Timestamp may have nanoseconds
+            return {"instant" if zoned else "datetime": text}
+    except (OverflowError, ValueError):
+        pass
+    raise ValueError(f"JSON cannot represent {description} such as {shown(moment)} ({type(moment).__name__})")
 
 
 def _layout(content: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.tables import BOOLEAN, DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._pmml_parts import (
     Element,
@@ -21,7 +22,7 @@ from diverse_rule_sets.export._pmml_parts import (
     value_text,
 )
 from diverse_rule_sets.export._pmml_sums import NO_CLASS, Sums
-from diverse_rule_sets.export._values import kind_of_values
+from diverse_rule_sets.export._values import common_kind, values_by_column
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -66,23 +67,42 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
     if "" in fields.values():
         raise ValueError("PMML cannot name a column ''; rename it before fitting")
     dictionary = child(root, "DataDictionary", numberOfFields=len(fields) + 1)
+    values, kinds = values_by_column(rule_set), dict(rule_set.kinds)
     for column, field in fields.items():
-        optype, data_type = _TYPES[_field_kind(rule_set, column)]
+        _warn_if_rounded(column, values[column], kinds.get(column, ""))
+        optype, data_type = _TYPES[_field_kind(column, values[column], kinds.get(column, ""))]
         child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
-    known = {bool: "boolean", int: "integer", float: "double"}
-    data_types = {known.get(type(label), "string") for label in rule_set.classes}
-    data_type = data_types.pop() if len(data_types) == 1 else "double"
-    label = child(dictionary, "DataField", name=target, optype="categorical", dataType=data_type)
+    label = child(dictionary, "DataField", name=target, optype="categorical", dataType=_label_type(rule_set.classes))
     for one in rule_set.classes:
         child(label, "Value", value=one)
 
 
-def _field_kind(rule_set: RuleSet, column: Hashable) -> str:
+def _label_type(classes: Sequence[Any]) -> str:
+    """Return the type of the labels; programs read an integer of PMML as one of 32 bits."""
+    if any(isinstance(label, int) and abs(label) > 2**53 for label in classes):
+        largest = max((label for label in classes if isinstance(label, int)), key=abs)
+        raise ValueError(f"PMML programs cannot return the label {largest} exactly; convert the labels to text")
+    if all(isinstance(label, bool) for label in classes):
+        return "boolean"
+    if all(isinstance(label, str) for label in classes):
+        return "string"
+    whole = all(isinstance(label, int) and -(2**31) <= label < 2**31 for label in classes)
+    return "integer" if whole else "double"
+
+
+def _warn_if_rounded(column: Hashable, values: Sequence[Any], training_kind: str) -> None:
+    """Warn if integers that are categories, and thus exact, are rounded."""
+    large = [value for value in values if isinstance(value, int) and abs(value) > 2**53]
+    if large and training_kind.startswith("category"):
+        warn(f"PMML compares the column {column!r} with {large[0]} as a double, which is rounded to 53 bits")
+
+
+def _field_kind(column: Hashable, values: Sequence[Any], training_kind: str) -> str:
     """Return the type of a column, by the values in the conditions, or else by its type in training."""
-    compared = kind_of_values(rule_set, column)
+    compared = common_kind(values, column)
     if compared != "none":
         return compared
-    return {NUMBER: "number", BOOLEAN: "boolean", DATE: "date", INSTANT: "instant"}.get(rule_set.kind(column), "text")
+    return {NUMBER: "number", BOOLEAN: "boolean", DATE: "date", INSTANT: "instant"}.get(training_kind, "text")
 
 
 def _schema(model: Element, fields: dict[Hashable, str], target: str) -> None:

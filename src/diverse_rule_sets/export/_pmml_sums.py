@@ -25,6 +25,7 @@ class Sums:
 
     def __init__(self, rule_set: RuleSet, fields: dict[Hashable, str], used_names: Collection[str]) -> None:
         self._rule_set, self._fields = rule_set, fields
+        self._decision, self._evidence = rule_set.decision, rule_set.evidence
         self._covers = [unused(f"covers({j + 1})", used_names) for j in range(len(rule_set.rules))]
         self._sums = [unused(f"sum({k + 1})", used_names) for k in range(len(rule_set.classes))]
         self._parts = [unused(f"part({k + 1})", used_names) for k in range(len(rule_set.classes))]
@@ -35,7 +36,7 @@ class Sums:
         local = child(model, "LocalTransformations")
         for name, rule in zip(self._covers, self._rule_set.rules, strict=True):
             _derive(local, name, _apply("if", self._test(rule), _constant(1.0), _constant(0.0)))
-        ballots = self._rule_set.decision.ballots
+        ballots = self._decision.ballots
         assert ballots is not None
         for name, weights in zip(self._sums, ballots.T.tolist(), strict=True):
             terms = [(_ref(field), float(n)) for field, n in zip(self._covers, weights, strict=True) if n]
@@ -56,7 +57,7 @@ class Sums:
 
     def _find_winner(self) -> Element:
         """Return an expression: the class with the largest sum, of equals the preferred one; or NO_CLASS."""
-        preference = [int(k) for k in self._rule_set.decision.preference]
+        preference = [int(k) for k in self._decision.preference]
         winner = _constant(float(preference[-1]))
         for k in reversed(preference[:-1]):
             leads = _apply("equal", _ref(self._sums[k]), _ref(self._largest))
@@ -66,7 +67,7 @@ class Sums:
 
     def _declare_parts(self, local: Element) -> None:
         """Add fields for the smoothed and weighted counts of each class, and for their sum."""
-        evidence, scale = self._rule_set.evidence, self._rule_set.decision.scale
+        evidence, scale = self._evidence, self._decision.scale
         assert scale is not None
         factors, added = evidence.class_weights / scale, evidence.class_weights * evidence.added
         for k, name in enumerate(self._parts):
@@ -76,7 +77,7 @@ class Sums:
 
     def decides(self, j: int) -> list[Element]:
         """Return the tests whether a rule decides, if no rule with a higher priority does."""
-        return [self.wins(int(self._rule_set.decision.labels[j])), simple(self._covers[j], "equal", 1)]
+        return [self.wins(int(self._decision.labels[j])), simple(self._covers[j], "equal", 1)]
 
     def wins(self, k: int) -> Element:
         """Return the test whether a class wins, or with ``NO_CLASS`` whether no rule covers the record."""
@@ -88,7 +89,7 @@ class Sums:
             "if",
             _apply("greaterThan", _ref(self._total), _constant(0.0)),
             _apply("/", _ref(self._parts[k]), _ref(self._total)),
-            _constant(float(self._rule_set.evidence.unknown[k])),
+            _constant(float(self._evidence.unknown[k])),
         )
         return _apply("if", _apply("equal", _ref(self._winner), _constant(float(NO_CLASS))), alone, together)
 
@@ -102,8 +103,8 @@ def _ref(field: str) -> Element:
 
 
 def _constant(value: Any) -> Element:
-    data_types = {bool: "boolean", datetime.datetime: "dateTime", datetime.date: "dateTime"}
-    constant = element("Constant", dataType=data_types.get(type(value), "double"))
+    data_type = "dateTime" if isinstance(value, datetime.date) else "boolean" if isinstance(value, bool) else "double"
+    constant = element("Constant", dataType=data_type)
     constant.text = value_text(value)
     return constant
 

@@ -13,10 +13,16 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.checks import check_choice
-from diverse_rule_sets._input.tables import NUMBER, plain
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._python_tables import Pandas, Polars
-from diverse_rule_sets.export._source import SourceWriter, date_parts, literal
-from diverse_rule_sets.export._values import compared_values, kind_of_values
+from diverse_rule_sets.export._source import (
+    VALUE_HELPERS,
+    SourceWriter,
+    date_parts,
+    literal,
+    number_literal,
+    typed_literal,
+)
 from diverse_rule_sets.model._rules import RuleSet
 
 
@@ -51,30 +57,16 @@ def _used_names(source: str) -> set[str]:
 
 
 _FUNCTION_HELPERS = '''
-
-def _value(record, column):
-    """Return the value of a column; None if it is missing."""
-    value = record[column]
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-        return None
-    return value
-
-
-def _number(record, column):
+def _number(value):
     """Return a number as a float, None if it is missing: whole numbers of any size are compared as floats."""
-    value = _value(record, column)
+    value = _known(value)
     return None if value is None else float(value)
 
 
-def _moment(record, column, utc):
-    """Return a date or time as whole numbers that compare; None if it is missing; anything else as it is."""
-    value = _value(record, column)
-    if not hasattr(value, "year"):
-        return value
-    if not hasattr(value, "hour"):
-        return (value.year, value.month, value.day, 0, 0, 0, 0)
-    parts = value.utctimetuple() if utc else value.timetuple()
-    return (*parts[:6], value.microsecond)
+def _moment(value, utc):
+    """Return a date or time as whole numbers that compare; None if it is missing."""
+    value = _known(value)
+    return None if value is None else _parts(value, utc)
 
 '''
 
@@ -125,23 +117,21 @@ class _Function(SourceWriter):
     always = "True"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
-        if len(values) == 1:
-            return f"{x} == {self.value(values[0])}"
-        return f"{x} in ({''.join(f'{self.value(value)}, ' for value in values)})"
+        constants = [typed_literal(value) if x in self.typed else self.value(value) for value in values]
+        if len(constants) == 1:
+            return f"{x} == {constants[0]}"
+        return f"{x} in ({''.join(f'{constant}, ' for constant in constants)})"
 
     def value(self, value: Any) -> str:
-        return literal(date_parts(value) if isinstance(value, datetime.date) else plain(value))
+        return literal(date_parts(value)) if isinstance(value, datetime.date) else number_literal(value)
 
-    def _read(self, column: Hashable) -> str:
-        kind = kind_of_values(self.rule_set, column, several=True)
-        if kind == "number" and self.rule_set.kind(column) == NUMBER:
-            return f"_number(record, {literal(column)})"
-        if kind in ("date", "instant") or (kind == "several" and self._has_date(column)):
-            return f"_moment(record, {literal(column)}, utc={kind != 'date'})"
-        return f"_value(record, {literal(column)})"
-
-    def _has_date(self, column: Hashable) -> bool:
-        return any(isinstance(value, datetime.date) for value in compared_values(self.rule_set, column))
+    def _read(self, column: Hashable, x: str) -> str:
+        value, kind = f"record[{literal(column)}]", self.rule_set.expected_kind(column)
+        if x in self.typed:
+            return f"_typed({value})"
+        if kind == NUMBER:
+            return f"_number({value})"
+        return f"_moment({value}, utc={kind == INSTANT})" if kind in (DATE, INSTANT) else f"_known({value})"
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
@@ -154,11 +144,12 @@ class _Function(SourceWriter):
         return (
             '"""If-then rules as a plain function of one record; no imports are needed."""\n\n'
             + self.tables()
+            + VALUE_HELPERS
             + _FUNCTION_HELPERS
             + (_FUNCTION_TOGETHER if together else "")
             + f"\ndef {name}(record):\n"
             + _FUNCTION_DOC
-            + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
+            + "".join(f"    {x} = {self._read(column, x)}\n" for column, x in self.names.items())
             + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
             + (ending if adding else _FUNCTION_ORDERED)
             + _FUNCTION_RETURN

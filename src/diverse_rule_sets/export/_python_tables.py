@@ -8,7 +8,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER
-from diverse_rule_sets.export._source import SourceWriter, date_parts, literal
+from diverse_rule_sets.export._source import (
+    VALUE_HELPERS,
+    SourceWriter,
+    date_parts,
+    literal,
+    number_literal,
+    typed_literal,
+)
 from diverse_rule_sets.export._values import kind_of_values
 
 _PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
@@ -71,22 +78,25 @@ class Pandas(_Tables):
     always = "np.ones(len(frame), bool)"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
-        return f"{x}.isin([{', '.join(self.value(value) for value in values)}]).to_numpy(bool)"
+        constant = typed_literal if x in self.typed else self.value
+        return f"{x}.isin([{', '.join(constant(value) for value in values)}]).to_numpy(bool)"
 
     def value(self, value: Any) -> str:
         if not isinstance(value, datetime.date):
-            return literal(value)
+            return number_literal(value)
         zone = ', tz="UTC"' if getattr(value, "tzinfo", None) is not None else ""
         return f"pd.Timestamp({datetime.datetime(*date_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
 
-    def _read(self, column: Hashable) -> str:
-        kind, training_kind = kind_of_values(self.rule_set, column), self.rule_set.kind(column)
+    def _read(self, column: Hashable, x: str) -> str:
         series = f"frame[{literal(column)}]"
+        if x in self.typed:
+            return f"pd.Series([_typed(value) for value in {series}], dtype=object)"
+        kind, training_kind = kind_of_values(self.rule_set, column), self.rule_set.expected_kind(column)
         if kind == "number" and training_kind == NUMBER:
             return f'pd.Series({series}.to_numpy("float64", na_value=np.nan))'
         if kind in ("date", "instant") and training_kind in (DATE, INSTANT):
             return f"pd.to_datetime({series}{', utc=True' if kind == 'instant' else ''}).dt.floor('us')"
-        return f"{series}.astype(object)" if kind != "none" or training_kind != NUMBER else series
+        return f"pd.Series(list({series}), dtype=object)" if kind != "none" or training_kind != NUMBER else series
 
     def source(self, name: str) -> str:
         rule_set = self.rule_set
@@ -98,10 +108,11 @@ class Pandas(_Tables):
         return (
             _PANDAS_HEAD
             + self._named_tables()
+            + (VALUE_HELPERS if self.typed else "")
             + _PANDAS_FIRST
             + f"\ndef {name}(frame):\n"
             + '    """Return label, rule (the number of the deciding rule) and probabilities of each record."""\n'
-            + "".join(f"    {x} = {self._read(column)}\n" for column, x in self.names.items())
+            + "".join(f"    {x} = {self._read(column, x)}\n" for column, x in self.names.items())
             + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
             + body
         )

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import plain
-from diverse_rule_sets.export._values import check_known
+from diverse_rule_sets._input.values import BOOLEAN, BYTES, DATE, INSTANT, NUMBER, TEXT, plain, type_of
+from diverse_rule_sets.export._values import check_known, compared_values
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._rules import Rule, RuleSet
 
@@ -42,6 +42,63 @@ def _assignment(name: str, values: Any) -> str:
     return f"{name} = {pprint.pformat(values, width=110, compact=True)}"
 
 
+# Source of functions that both the function of a record and the function of a pandas table need.
+VALUE_HELPERS = '''
+
+def _known(value):
+    """Return a value; None if it is missing."""
+    kind = type(value).__name__
+    if value is None or kind in ("NAType", "NaTType"):
+        return None
+    if kind == "Decimal":
+        return None if value.is_nan() else value
+    if kind == "datetime64":
+        return value.astype("datetime64[us]").item()
+    return value if value == value else None
+
+
+def _parts(value, utc):
+    """Return a date or time as whole numbers that compare."""
+    if not hasattr(value, "hour"):
+        return (value.year, value.month, value.day, 0, 0, 0, 0)
+    if not utc:
+        return (value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond)
+    try:
+        return (*value.utctimetuple()[:6], value.microsecond)
+    except OverflowError:  # outside the years 1 to 9999 in UTC
+        return (10000,) if value.year > 5000 else (0,)
+
+
+def _typed(value):
+    """Return a value with its type, because True equals 1 in Python; text is unchanged; None if it is missing."""
+    value = _known(value)
+    if value is None or isinstance(value, (str, bytes)):
+        return value
+    if type(value).__name__ in ("bool", "bool_"):
+        return ("boolean", bool(value))
+    if hasattr(value, "year"):
+        utc = getattr(value, "tzinfo", None) is not None
+        return ("date (UTC)" if utc else "date", _parts(value, utc))
+    return ("number", int(value) if getattr(value, "denominator", 0) == 1 else float(value))
+
+'''
+
+
+def number_literal(value: Any) -> str:
+    """Return a value as source; a whole number as a float if the column is compared in floats that may round it."""
+    value = plain(value)
+    is_large = type(value) is int and abs(value) >= 2**53
+    return literal(float(value) if is_large else value)
+
+
+def typed_literal(value: Any) -> str:
+    """Return a value as the source of what ``_typed`` returns for it."""
+    if isinstance(value, str | bytes):
+        return literal(value)
+    inner = date_parts(value) if isinstance(value, datetime.date) else value
+    return f"({type_of(value)!r}, {literal(inner)})"
+
+
 class SourceWriter(ABC):
     """Writes one kind of source: the conditions, and the code around them.
 
@@ -61,6 +118,8 @@ class SourceWriter(ABC):
         self.rule_set = rule_set
         self.prefix = prefix
         self.names = self._variables()
+        # The variables whose values have several types, or types that Python compares otherwise than this package.
+        self.typed = {x for column, x in self.names.items() if self._is_typed(column)}
 
     def _variables(self) -> dict[Hashable, str]:
         """Return the name of a variable for each column, similar to the name of the column."""
@@ -71,6 +130,12 @@ class SourceWriter(ABC):
             used, numbered = set(names.values()), (f"{name}_{k}" for k in itertools.count(2))
             names[column] = next(n for n in itertools.chain((name,), numbered) if n not in used)
         return names
+
+    def _is_typed(self, column: Hashable) -> bool:
+        """Return whether the values of a column must be compared together with their types."""
+        if self.rule_set.expected_kind(column) in (NUMBER, DATE, INSTANT, TEXT, BOOLEAN, BYTES):
+            return False
+        return any(not isinstance(value, str | bytes) for value in compared_values(self.rule_set, column))
 
     def covers(self, rule: Rule) -> str:
         """Return the test whether a rule covers a record."""

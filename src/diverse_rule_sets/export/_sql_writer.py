@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets._input.tables import NUMBER
 from diverse_rule_sets.export import _sql_dialects
-from diverse_rule_sets.export._values import check_known, compared_values, exact_text, kind_of_values
+from diverse_rule_sets.export._sql_dates import next_moment, sqlite_date, sqlite_text
+from diverse_rule_sets.export._sql_limits import (
+    check_different,
+    check_unambiguous,
+    is_exact_integer,
+    warn_about_values,
+)
+from diverse_rule_sets.export._values import check_known, common_kind, exact_text, values_by_column
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._rules import Rule, RuleSet
+
+_MAX_TERMS = 50
 
 
 def sqlglot_expressions() -> Any:
@@ -40,119 +50,190 @@ def _check_writable(text: str, what: str) -> str:
 
 def column_of(exp: Any, name: str, source: str) -> Any:
     """Return a column of a table or a step, its name quoted."""
-    return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(source))
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=exp.Identifier(this=source, quoted=False))
 
 
 class SqlWriter:
-    """Writes conditions and values in one dialect."""
+    """Writes conditions and values in one dialect.
 
-    def __init__(self, rule_set: RuleSet, dialect: str, columns: dict[Hashable, str]) -> None:
+    Expressions of conditions and columns are used several times in one query without being copied, because queries may
+    be long.
+    """
+
+    def __init__(self, rule_set: RuleSet, dialect: str, columns: Mapping[Hashable, str]) -> None:
         self.exp = sqlglot_expressions()
         self.dialect = dialect
-        compared = {name: kind_of_values(rule_set, name) for name in rule_set.columns}
-        self._numbers = {name for name, kind in compared.items() if NUMBER in (kind, rule_set.kind(name))}
-        self._large = {name for name in self._numbers if _beyond_exact(rule_set, name)}
-        names = {name: self._database_name(name, columns) for name in rule_set.columns}
-        fold = str if dialect in _sql_dialects.CASE_SENSITIVE else str.casefold
-        folded = [fold(text) for text in names.values()]
-        same = [text for text in names.values() if folded.count(fold(text)) > 1]
-        if same:
-            raise ValueError(
-                f"the columns {same} would be one column in a database; give them different names with columns={{...}}"
-            )
-        self._columns = {name: self._column(name, text) for name, text in names.items()}
+        values = values_by_column(rule_set)
+        self._values, self._classes = values, rule_set.classes
+        self._compared = {name: common_kind(some, name) for name, some in values.items()}
+        kinds = dict(rule_set.kinds)
+        self._numbers = {name for name, kind in self._compared.items() if "number" in (kind, kinds.get(name))}
+        self._exact = {name for name in self._numbers if kinds.get(name, "").startswith("category")}
+        self._names = {name: _database_name(name, columns) for name in values}
+        check_different(self._names, dialect)
+        check_unambiguous(rule_set, {n: text for n, text in self._names.items() if n not in columns}, dialect)
+        warn_about_values(values, self._exact, dialect)
+        self._columns = {name: self._column(name, some) for name, some in values.items()}
+        self._conditions: dict[Condition, Any] = {}
+        self._integers: dict[int, Any] = {}
 
-    @staticmethod
-    def _database_name(name: Hashable, given: dict[Hashable, str]) -> str:
-        """Return the name of a column in the database."""
-        text = given.get(name, name if isinstance(name, str) else str(name))
-        return checked_text(f"the column of {name!r}", text)
+    @property
+    def texts(self) -> Iterator[str]:
+        """Everything in the rule set that is text: names of columns in the database, values and labels."""
+        yield from self._names.values()
+        for values in (*self._values.values(), self._classes):
+            yield from (value for value in values if isinstance(value, str))
 
-    def _column(self, name: Hashable, text: str) -> Any:
-        """Return a column; as doubles if integers are compared with very large numbers, as in this package."""
-        column = column_of(self.exp, text, "r")
-        return self.exp.cast(column, "double") if name in self._large else column
+    def _column(self, name: Hashable, values: Sequence[Any]) -> Any:
+        """Return a column in the form in which it is compared."""
+        exp, kind, column = self.exp, self._compared[name], self._plain_column(name)
+        if kind == "number" and name not in self._exact and any(abs(value) >= 2**53 for value in values):
+            return self._cast(column, "double")  # as in this package
+        if self.dialect == "sqlite" and kind in ("date", "instant"):
+            return sqlite_date(exp, column)
+        if self.dialect == "sqlite" and kind == "text":
+            return exp.Collate(this=column, expression=exp.Var(this="BINARY"))  # the column may ignore the case
+        return column
+
+    def _plain_column(self, name: Hashable) -> Any:
+        return column_of(self.exp, self._names[name], "r")
+
+    def _cast(self, expression: Any, data_type: str) -> Any:
+        return self.exp.Cast(this=expression, to=self._data_types[data_type])
+
+    @cached_property
+    def _data_types(self) -> dict[str, Any]:
+        return {name: self.exp.DataType.build(name) for name in ("double", "bigint", "timestamp", "timestamptz")}
 
     def covers(self, rule: Rule) -> Any:
         """Return the test whether a rule covers a record."""
-        tests = [self._condition(condition) for condition in rule.conditions]
-        return self.exp.and_(*tests, copy=False) if tests else self._constant(1)
+        return self.all_of([self._condition(condition) for condition in rule.conditions])
+
+    def all_of(self, tests: Sequence[Any]) -> Any:
+        """Return the test whether all tests are true."""
+        return self.chain(self.exp.And, tests) if tests else self._constant(1)
+
+    def chain(self, kind: Any, terms: Sequence[Any]) -> Any:
+        """Return terms joined by an operator, in groups, because databases limit the depth of expressions."""
+        while len(terms) > _MAX_TERMS:
+            groups = [terms[k : k + _MAX_TERMS] for k in range(0, len(terms), _MAX_TERMS)]
+            terms = [self.exp.Paren(this=self.chain(kind, group)) for group in groups]
+        chain = terms[0]
+        for term in terms[1:]:
+            chain = kind(this=chain, expression=term)
+        return chain
 
     def _constant(self, truth: int) -> Any:
         """Return a test that is always true or always false; the word TRUE could be the name of a column."""
         return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
 
     def _condition(self, condition: Condition) -> Any:
+        """Return a condition; rules have many conditions in common, so that each is written once."""
         check_known(condition, "SQL")
-        column = self._columns[condition.column].copy()
+        if condition not in self._conditions:
+            self._conditions[condition] = self._write_condition(condition)
+        return self._conditions[condition]
+
+    def _write_condition(self, condition: Condition) -> Any:
         number = condition.column in self._numbers
         if condition.holds_if_missing:
-            return self._missing(column, number)
+            return self._missing(condition.column, number)
         if condition.comparisons:
-            return self._compare(column, condition)
-        return self._exclude_nan(self._among(column, condition), column, number and condition.excludes)
+            return self._compare(condition)
+        return self._exclude_nan(self._among(condition), condition.column, number and condition.excludes)
 
-    def _missing(self, column: Any, number: bool) -> Any:
+    def _missing(self, column: Hashable, number: bool) -> Any:
         exp = self.exp
-        null = exp.Is(this=column, expression=exp.Null())
+        null = exp.Is(this=self._plain_column(column), expression=exp.Null())
         if not number or self._nan is None:
             return null
-        return exp.paren(exp.or_(null, exp.EQ(this=column.copy(), expression=self._nan)))
+        return exp.Paren(this=exp.Or(this=null, expression=exp.EQ(this=self._columns[column], expression=self._nan)))
 
-    def _compare(self, column: Any, condition: Condition) -> Any:
+    def _compare(self, condition: Condition) -> Any:
+        sides = [self._side(condition.column, test, bound) for test, bound in condition.comparisons]
+        unbounded = all(test in (">", ">=") for test, _ in condition.comparisons)
+        return self._exclude_nan(self.all_of(sides), condition.column, condition.kind == NUMBER and unbounded)
+
+    def _side(self, column: Hashable, test: str, bound: Any) -> Any:
+        """Return one comparison of a column with a bound.
+
+        Timestamps are truncated to microseconds, also those of a dialect that has more digits: there the test is with
+        the next microsecond.
+        """
         exp = self.exp
         makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
-        sides = [
-            makers[test](this=self._date_column(column.copy(), bound), expression=self.value(bound))
-            for test, bound in condition.comparisons
-        ]
-        unbounded = all(test in (">", ">=") for test, _ in condition.comparisons)
-        return self._exclude_nan(exp.and_(*sides, copy=False), column, condition.kind == NUMBER and unbounded)
+        if self._is_fine_date(column) and test in (">", "<="):
+            following = next_moment(bound)
+            test, bound = (test, bound) if following is None else ({">": ">=", "<=": "<"}[test], following)
+        return makers[test](this=self._columns[column], expression=self.value(bound))
 
-    def _among(self, column: Any, condition: Condition) -> Any:
+    def _is_fine_date(self, column: Hashable) -> bool:
+        """Return whether the timestamps of a column may have more digits than microseconds."""
+        return self.dialect in _sql_dialects.FINE_DATES and self._compared[column] in ("date", "instant")
+
+    def _among(self, condition: Condition) -> Any:
         """Return the test whether a value is one of the listed values, or neither missing nor one of them."""
-        exp, values = self.exp, condition.values_named
+        exp, name, values = self.exp, condition.column, condition.values_named
         if not values:
-            known = exp.Not(this=exp.Is(this=column, expression=exp.Null()))
+            known = exp.Not(this=exp.Is(this=self._plain_column(name), expression=exp.Null()))
             return known if condition.excludes else self._constant(0)
-        column = self._date_column(column, values[0])
+        if self._is_fine_date(name):
+            same = [self.all_of([self._side(name, ">=", value), self._side(name, "<=", value)]) for value in values]
+            among = same[0] if isinstance(condition, Equals) else exp.Paren(this=self.chain(exp.Or, same))
+            return exp.Not(this=among) if condition.excludes else among
+        column = self._columns[name]
         if isinstance(condition, Equals):
-            return exp.EQ(this=column, expression=self.value(condition.value))
-        among = exp.In(this=column, expressions=[self.value(value) for value in values])
+            return exp.EQ(this=column, expression=self._member(name, condition.value))
+        among = exp.In(this=column, expressions=[self._member(name, value) for value in values])
         return exp.Not(this=among) if condition.excludes else among
+
+    def _member(self, column: Hashable, value: Any) -> Any:
+        """Return a listed value; an integer that is a category is not rounded."""
+        return self._integer(value) if column in self._exact and isinstance(value, int) else self.value(value)
 
     @property
     def _nan(self) -> Any:
         """NaN in the dialect; None if NaN is never true in a comparison."""
         if self.dialect not in _sql_dialects.NAN_IS_LARGEST:
             return None
-        return self.exp.cast(self.exp.Literal.string("NaN"), "double")
+        return self._cast(self.exp.Literal.string("NaN"), "double")
 
-    def _exclude_nan(self, test: Any, column: Any, number: bool) -> Any:
+    def _exclude_nan(self, test: Any, column: Hashable, number: bool) -> Any:
         """Return the test, and for numbers also that the value is not NaN, if large numbers pass the test."""
         if not number or self._nan is None:
             return test
-        return self.exp.and_(test, self.exp.NEQ(this=column.copy(), expression=self._nan))
-
-    def _date_column(self, column: Any, value: Any) -> Any:
-        """Return the column in a form to compare with a date: SQLite stores dates as text in several forms."""
-        if self.dialect != "sqlite" or not isinstance(value, datetime.date):
-            return column
-        form = self.exp.Literal.string("%Y-%m-%d %H:%M:%f")
-        return self.exp.Anonymous(this="STRFTIME", expressions=[form, column])
+        known = self.exp.NEQ(this=self._columns[column], expression=self._nan)
+        return self.exp.And(this=test, expression=known)
 
     def value(self, value: Any) -> Any:
         """Return a value as a literal."""
         exp = self.exp
         if isinstance(value, bool):
             if self.dialect in _sql_dialects.BITS:
-                return exp.Literal.number(int(value))
+                return self.whole(int(value))
             return exp.true() if value else exp.false()
         if isinstance(value, str):
+            if not value and self.dialect in _sql_dialects.EMPTY_IS_NULL:
+                raise ValueError(f"{self.dialect} has no empty text: '' is NULL; replace '' before fitting")
             return exp.Literal.string(_check_writable(value, "the text"))
         if isinstance(value, datetime.date):
             return self._date(value)
         return self._number(float(value) if isinstance(value, float) or abs(value) >= 2**53 else int(value))
+
+    def label(self, label: Any) -> Any:
+        """Return a label as a literal: integers exactly, other numbers as doubles."""
+        if isinstance(label, int) and not isinstance(label, bool):
+            if not is_exact_integer(label, self.dialect):
+                raise ValueError(f"{self.dialect} cannot return the label {label}: its integers are smaller")
+            return self._integer(label)
+        if isinstance(label, float):
+            number = self._number(label)
+            return number if isinstance(number, self.exp.Cast) else self._cast(number, "double")
+        return self.value(label)
+
+    def _integer(self, value: int) -> Any:
+        literal = self.whole(abs(value))
+        return self.exp.Neg(this=literal) if value < 0 else literal
 
     def _number(self, value: float | int) -> Any:
         """Return a number as a literal that is compared exactly."""
@@ -165,7 +246,7 @@ class SqlWriter:
             plain = self.dialect in _sql_dialects.PLAIN_NUMBERS or (
                 float(np.float32(value)) == value and abs(value) < 2**31
             )
-        return literal if plain else exp.cast(literal, "double")
+        return literal if plain else self._cast(literal, "double")
 
     def _date(self, value: datetime.date) -> Any:
         """Return a date as a literal."""
@@ -175,34 +256,44 @@ class SqlWriter:
         zoned = value.tzinfo is not None
         date = value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned else value
         if self.dialect == "sqlite":
-            return exp.Literal.string(date.isoformat(sep=" ", timespec="milliseconds"))
+            return exp.Literal.string(sqlite_text(date))
         text = exp.Literal.string(date.isoformat(sep=" ") + ("+00:00" if zoned else ""))
-        return exp.cast(text, "timestamptz" if zoned else "timestamp")
+        return self._cast(text, "timestamptz" if zoned else "timestamp")
 
     def double(self, number: Any) -> Any:
         """Return a number, or an expression, as a double: many databases read a number with a point as a decimal."""
-        expression = self.exp.Literal.number(exact_text(number)) if isinstance(number, float) else number
-        return self.exp.cast(expression, "double", copy=False)
+        return self._cast(self.text_of(number) if isinstance(number, float) else number, "double")
+
+    def bigint(self, expression: Any) -> Any:
+        """Return an expression as a large integer."""
+        return self._cast(expression, "bigint")
+
+    def text_of(self, number: float) -> Any:
+        """Return a number as a literal with its exact text."""
+        return self.exp.Literal(this=exact_text(number), is_string=False)
 
     def case(self, pairs: Sequence[tuple[Any, Any]], otherwise: Any = None) -> Any:
         """Return CASE WHEN test THEN value ... ELSE otherwise END; only the last value if there are no pairs."""
         if not pairs:
             return self.exp.Null() if otherwise is None else otherwise
-        case = self.exp.Case(ifs=[self.exp.If(this=test, true=value) for test, value in pairs])
-        return case if otherwise is None else case.else_(otherwise, copy=False)
+        ifs = [self.exp.If(this=test, true=value) for test, value in pairs]
+        return self.exp.Case(ifs=ifs) if otherwise is None else self.exp.Case(ifs=ifs, default=otherwise)
 
     def whole(self, number: int) -> Any:
         """Return an integer as a literal."""
-        return self.exp.Literal.number(int(number))
+        if number not in self._integers:
+            self._integers[number] = self.exp.Literal(this=str(number), is_string=False)
+        return self._integers[number]
 
     def one_of(self, column: Any, numbers: Sequence[int]) -> Any:
         """Return the test whether a column is one of some integers."""
         return self.exp.In(this=column, expressions=[self.whole(number) for number in numbers])
 
 
-def _beyond_exact(rule_set: RuleSet, column: Hashable) -> bool:
-    """Return whether a column is compared with a number so large that not every integer is a double."""
-    return any(abs(value) >= 2**53 for value in compared_values(rule_set, column))
+def _database_name(name: Hashable, given: Mapping[Hashable, str]) -> str:
+    """Return the name of a column in the database."""
+    text = given.get(name, name if isinstance(name, str) else str(name))
+    return checked_text(f"the column of {name!r}", text)
 
 
 def _short_enough(text: str) -> bool:

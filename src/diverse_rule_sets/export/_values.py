@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import math
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
@@ -24,13 +24,26 @@ def check_known(condition: Condition, language: str) -> None:
         raise TypeError(f"cannot write the condition {condition} ({type(condition).__name__}) as {language}")
 
 
+def values_by_column(rule_set: RuleSet) -> dict[Hashable, list[Any]]:
+    """Return the values and bounds of the conditions on each column, columns in the order of first use."""
+    values: dict[Hashable, list[Any]] = {}
+    for rule in rule_set.all_rules:
+        for condition in rule.conditions:
+            values.setdefault(condition.column, []).extend(_values_of(condition))
+    return values
+
+
 def compared_values(rule_set: RuleSet, column: Hashable) -> Iterator[Any]:
-    """Yield the values and bounds of the conditions on a column."""
+    """Yield the values and bounds of the conditions on one column; :func:`values_by_column` is faster for several."""
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
             if condition.column == column:
-                yield from condition.values_named
-                yield from (bound for _, bound in condition.comparisons)
+                yield from _values_of(condition)
+
+
+def _values_of(condition: Condition) -> Iterator[Any]:
+    yield from condition.values_named
+    yield from (bound for _, bound in condition.comparisons)
 
 
 def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -> str:
@@ -40,7 +53,12 @@ def kind_of_values(rule_set: RuleSet, column: Hashable, several: bool = False) -
     if no condition has a value. The argument ``several`` allows several types, for which the result is ``"several"``,
     and infinite numbers.
     """
-    found = {_value_kind(value, column, several): value for value in compared_values(rule_set, column)}
+    return common_kind(compared_values(rule_set, column), column, several)
+
+
+def common_kind(values: Iterable[Any], column: Hashable, several: bool = False) -> str:
+    """Return the type of some values of a column, as :func:`kind_of_values` does."""
+    found = {_value_kind(value, column, several): value for value in values}
     if len(found) > 1 and several:
         return "several"
     if len(found) > 1:
@@ -57,7 +75,7 @@ def _value_kind(value: Any, column: Hashable, several: bool) -> str:
         return "boolean"
     if isinstance(value, str):
         return "text"
-    if isinstance(value, int | float) and (several or math.isfinite(value)):
+    if isinstance(value, int | float) and (several or -sys.float_info.max <= value <= sys.float_info.max):
         return "number"
     if isinstance(value, datetime.date):
         return "instant" if getattr(value, "tzinfo", None) is not None else "date"

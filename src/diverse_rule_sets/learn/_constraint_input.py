@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._input.checks import check_choice, warn
+from diverse_rule_sets._input.checks import check_choice, did_you_mean, list_text, warn
 from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
@@ -116,6 +116,11 @@ class CheckedConstraints(NamedTuple):
     required: tuple[Hashable, ...] = ()
     monotone: Mapping[Hashable, Mapping[int, str]] = {}
 
+    @property
+    def named(self) -> frozenset[Hashable]:
+        """The columns that are required or that a given rule uses."""
+        return frozenset(self.required) | {condition.column for rule in self.given for condition in rule.conditions}
+
 
 def check_constraints(parameters: ConstraintParameters, table: Table, labels: list[Any]) -> CheckedConstraints:
     """Validate the parameters against a table and its labels; errors name the parameter and the value."""
@@ -133,7 +138,8 @@ def _known_names(argument: str, value: Collection[Hashable] | None, table: Table
     unknown = [name for name in names if name not in table]
     if unknown:
         raise ValueError(
-            f"{argument} names {_join(unknown)}, which X does not have as columns; its columns: {table.names}"
+            f"{argument} names {_join(unknown)}, which X does not have as columns; its columns: "
+            f"{list_text(table.names)}{did_you_mean(unknown[0], table.names)}"
         )
     return names
 
@@ -146,7 +152,7 @@ def _known_rule(rule: Rule | str, table: Table, labels: list[Any]) -> Rule:
         if condition.column not in table:
             raise ValueError(
                 f"given_rules has the rule {rule}, which names the column {condition.column!r}; X does not have it, "
-                f"its columns: {table.names}"
+                f"its columns: {list_text(table.names)}{did_you_mean(condition.column, table.names)}"
             )
     return replace(rule, label=labels[_label_number(f"given_rules has the rule {rule} with", rule.label, labels)])
 
@@ -155,7 +161,10 @@ def _label_number(context: str, label: Any, labels: list[Any]) -> int:
     """Return the number of a label, which is given as in y or as the text of exactly one label."""
     position = label_position(label, labels)
     if position is None:
-        raise ValueError(f"{context} the label {label!r}, which y does not have; its labels: {labels}")
+        raise ValueError(
+            f"{context} the label {label!r}, which y does not have; its labels: {list_text(labels)}"
+            f"{did_you_mean(label, labels)}"
+        )
     return position
 
 

@@ -7,7 +7,6 @@ candidates, as in the search of the paper. Finally, rules that cover several cla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -77,9 +76,7 @@ def first_pass(
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
         local_search.set_covered(chosen.covered)
         starts: list[Body] = [(), *pool.best_bodies(local_search, _N_OLD_STARTS)]
-        starts += _draw_starts(
-            sampler, local_search, backend.n_classes, settings.n_candidates * (1 + n_failed), chosen.covered, rng
-        )
+        starts += _draw_starts(sampler, local_search, settings.n_candidates * (1 + n_failed), chosen.covered, rng)
         pool.add(local_search.improve(starts))
         if len(chosen.steps) == len(given):
             trace = trace._replace(lambda_=_lambda(settings.diversity, pool))
@@ -134,17 +131,16 @@ def _quality_of_given(local_search: LocalSearch, class_counts: Integers, rule: G
 def _draw_starts(
     sampler: RejectionSampler,
     local_search: LocalSearch,
-    n_classes: int,
     n: int,
     covered: Cover,
     rng: np.random.Generator,
 ) -> list[Body]:
     """Draw about n bodies among uncovered records: the same number for each class, or one for each of n classes."""
-    n_each = max(1, round(n / n_classes))
-    labels: Sequence[int] = range(n_classes)
-    if n < n_classes:
-        labels = sorted(rng.choice(n_classes, n, replace=False).tolist())
-    bodies = [body for label in labels for body in sampler.draw(label, n_each, covered, rng).tuples()]
+    labels = np.flatnonzero(local_search.measures.searched)
+    n_each = max(1, round(n / labels.size))
+    if n < labels.size:
+        labels = np.sort(rng.choice(labels, n, replace=False))
+    bodies = [body for label in labels.tolist() for body in sampler.draw(label, n_each, covered, rng).tuples()]
     constraints, max_conditions = local_search.constraints, local_search.limits.max_conditions
     if constraints.required:
         return [constraints.select_start(body, _MAX_START_ITEMS, max_conditions, rng) for body in bodies]

@@ -136,7 +136,9 @@ def _prune(
     labels = backend.classes_at(uncovered, records)
     all_shares = np.vstack([shares, default_shares])
     with np.errstate(divide="ignore"):
-        losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (measures.weights[labels] * scale)
+        # The loss of records of rare classes does not count: no rule is made for them.
+        weights = np.where(measures.searched, measures.weights, 0.0)
+        losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (weights[labels] * scale)
     active = np.ones(len(bodies) + 1, np.bool_)
     first, second = _first_two(covers)
     while active[:-1].any():

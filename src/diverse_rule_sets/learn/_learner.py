@@ -131,7 +131,7 @@ def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]
 
 
 def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
-    """Return the share of each class that rules of its own label cover."""
+    """Return the share of each class that rules of its own label cover; 1 for rare classes."""
     backend, given = data.backend, [rule.cover for rule in data.constraints.given]
     covers = given + [backend.cover(step.body) for step in found.learnt]
     n_covered = np.zeros(backend.n_classes)
@@ -141,4 +141,4 @@ def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
             if step.label == label:
                 union = backend.union(union, cover)
         n_covered[label] = backend.class_counts(union)[label]
-    return np.asarray(n_covered / backend.class_totals)
+    return np.where(data.measures.searched, n_covered / backend.class_totals, 1.0)

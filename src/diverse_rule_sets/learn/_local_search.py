@@ -264,7 +264,8 @@ class LocalSearch:
         """Return whether each body has enough evidence."""
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
-        needed = self.evidence_needed(n_conditions, self._backend.n_classes - 1, self._backend.n_records)
+        n_free = int(self.measures.searched.sum()) - 1
+        needed = self.evidence_needed(n_conditions, n_free, self._backend.n_records)
         return np.asarray(self.measures.evidence(class_counts) >= needed)
 
 

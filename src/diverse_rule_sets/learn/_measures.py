@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
 
 
@@ -47,18 +48,33 @@ def jaccard_distance(shared: Integers, size_a: Integers, size_b: Integers) -> Fl
 class Measures:
     """The measures of the default search, for given class totals and weights.
 
+    Rules are learnt for all classes but the rare ones. Quality, evidence and gains are those of a table without the
+    records of rare classes; class shares and labels are those of the whole table.
+
     Parameters
     ----------
     class_totals : array (n_classes,), number of records of each class in the data
     class_weights : array (n_classes,), weight of a record of each class
     smoothing : number of average records of the whole data that are added to the class counts of a rule
     price : share of its quality that a rule loses for each condition
+    rare : array (n_classes,), flags of the rare classes; None if there are none
     """
 
     class_totals: Integers
     class_weights: Floats
     smoothing: float
     price: float
+    rare: Flags | None = None
+
+    @cached_property
+    def searched(self) -> Flags:
+        """Flags of the classes for which rules are learnt."""
+        return np.ones(self.class_totals.size, np.bool_) if self.rare is None else ~self.rare
+
+    @cached_property
+    def _without_rare(self) -> Measures:
+        """The measures of a table without the records of rare classes."""
+        return replace(self, class_totals=self.class_totals * self.searched, rare=None)
 
     @cached_property
     def prior(self) -> Floats:
@@ -88,8 +104,12 @@ class Measures:
         """Return the quality of each rule and its label: the class with the largest share, unless labels are given.
 
         ``share of the total weight that the covered records of the label have * KL(shares || shares of the whole
-        data) * (1 - price * conditions)``, in nats. Smoothing lowers the quality of pure rules with few records.
+        data) * (1 - price * conditions)``, in nats. Smoothing lowers the quality of pure rules with few records. The
+        quality of a rule with a rare class as label is 0.
         """
+        if self.rare is not None:
+            labels = np.argmax(self.shares(class_counts), axis=-1) if labels is None else labels
+            return self._without_rare.quality(class_counts * self.searched, n_conditions, labels)
         # Classes are the first axis, because numpy sums a few long rows much faster than many short ones.
         counts = np.ascontiguousarray(np.moveaxis(class_counts, -1, 0))
         column = (slice(None),) + (None,) * (counts.ndim - 1)
@@ -113,6 +133,8 @@ class Measures:
         This is the gain in log-likelihood from the class shares of the rule, by records or by weight, whichever is
         larger. By weight, a weight above 1 counts as 1, so that no record counts more than once.
         """
+        if self.rare is not None:
+            return self._without_rare.evidence(class_counts * self.searched)
         unweighted = class_counts * _log_ratio(class_counts, self.prior)
         weighted = (
             class_counts * np.minimum(self.weights, 1.0) * _log_ratio(class_counts * self.weights, self.weighted_prior)
@@ -121,10 +143,14 @@ class Measures:
 
     def log_likelihood(self, class_counts: Integers) -> Floats:
         """Return how much the class shares of each rule increase the log-likelihood of its records."""
+        if self.rare is not None:
+            return self._without_rare.log_likelihood(class_counts * self.searched)
         return np.asarray((class_counts * _log_ratio(class_counts, self.prior)).sum(axis=-1))
 
     def weighted_gain(self, class_counts: Integers) -> Floats:
         """Return how much the smoothed, weighted class shares of each rule increase the weighted log-likelihood."""
+        if self.rare is not None:
+            return self._without_rare.weighted_gain(class_counts * self.searched)
         with np.errstate(divide="ignore", invalid="ignore"):
             lift = np.where(class_counts > 0, np.log(self.shares(class_counts) / self.weighted_prior), 0.0)
         return np.asarray((class_counts * self.weights * lift).sum(axis=-1))

@@ -82,7 +82,8 @@ def _best_split(
     evidence = (
         measures.log_likelihood(one[:, :-1]) + measures.log_likelihood(other[:, :-1]) - measures.log_likelihood(whole)
     )
-    allowed = evidence >= local_search.evidence_needed(1, int((whole > 0).sum()), int(whole.sum()))
+    n_present = int(((whole > 0) & measures.searched).sum())
+    allowed = evidence >= local_search.evidence_needed(1, n_present, int(whole.sum()))
     n_conditions = local_search.n_conditions(body)
     lengths = n_conditions + ~np.isin(local_search.columns[items], local_search.columns[list(body)])
     quality_gain = -measures.quality(whole, n_conditions)[0] * np.ones(items.size)
@@ -91,7 +92,7 @@ def _best_split(
         allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
         quality, labels = measures.quality(class_counts, lengths)
         allowed &= measures.recall(class_counts, labels) > limits.min_recall_gain
-        allowed &= local_search.constraints.allow_added(body, added, labels)
+        allowed &= local_search.constraints.allow_added(body, added, labels) & measures.searched[labels]
         quality_gain += quality
     allowed &= quality_gain >= 0
     gains = measures.weighted_gain(one[:, :-1]) + measures.weighted_gain(other[:, :-1]) - measures.weighted_gain(whole)

@@ -7,7 +7,7 @@ fit into memory.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
+from diverse_rule_sets._input.columns import EMPTY, VALUES
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
 
@@ -43,6 +44,9 @@ class Covers:
     rows: BitRows
     n_records: int
     kinds: dict[Hashable, str]
+
+    def __repr__(self) -> str:
+        return f"<Covers: {len(self)} rules, {self.n_records} records>"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -82,8 +86,25 @@ class Covers:
             yield records, *combinations(self.flags(records))
 
 
-def find_covers(rules: Sequence[Rule], table: Table) -> Covers:
-    """Find which of some rules cover which records of a table. Each column is decoded once."""
+def expected_kind(kind: str, conditions: Iterable[Condition]) -> str:
+    """Return the type as which to read a column: its type in training, or else what the conditions on it need."""
+    if kind not in ("", EMPTY):
+        return kind
+    needed = {condition.expected for condition in conditions} - {""}
+    compared = needed - {VALUES}
+    if len(compared) < 2:
+        return next(iter(compared or needed), "")
+    return ""  # some condition cannot be evaluated, and its error is the clearest
+
+
+def find_covers(rules: Sequence[Rule], table: Table, kinds: Mapping[Hashable, str]) -> Covers:
+    """Find which of some rules cover which records of a table. Each column is decoded once.
+
+    Parameters
+    ----------
+    rules, table : the rules and the records
+    kinds : types of columns in training; if the type of a column is unknown, it is read as the conditions need it
+    """
     all_records = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
     rows = np.tile(all_records, (len(rules), 1))
     octets = rows.view(np.uint8)[:, : -(-table.n_records // 8)]
@@ -91,13 +112,13 @@ def find_covers(rules: Sequence[Rule], table: Table) -> Covers:
     for j, rule in enumerate(rules):
         for condition in rule.conditions:
             by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
-    kinds = {}
+    found = {}
     for name, conditions in by_column.items():
-        column = table.column(name)
-        kinds[name] = column.kind
+        column = table.column(name, expected_kind(kinds.get(name, ""), conditions))
+        found[name] = column.kind
         for condition, positions in conditions.items():
             octets[positions] &= np.packbits(condition.holds(column), bitorder="little")  # faster than bitset.pack
-    return Covers(rows.astype(np.uint64, copy=False), table.n_records, kinds)
+    return Covers(rows.astype(np.uint64, copy=False), table.n_records, found)
 
 
 def combinations(flags: Flags) -> tuple[Flags, Integers]:
@@ -133,6 +154,9 @@ class Answers:
     all_covers: Covers
     deciding: Integers
     labels: Integers
+
+    def __repr__(self) -> str:
+        return f"<Answers: {self.all_covers.n_records} records, rule set {self.rule_set!r}>"
 
     @property
     def covers(self) -> Covers:
@@ -200,7 +224,7 @@ def no_answers(rule_set: RuleSet) -> Answers:
 
 def answer(rule_set: RuleSet, X: Any) -> Answers:
     """Find which rules cover each record of a table, which rule decides, and which label the record gets."""
-    covers = find_covers(rule_set.all_rules, as_table(X))
+    covers = find_covers(rule_set.all_rules, as_table(X), dict(rule_set.kinds))
     n_rules = len(rule_set.rules)
     deciding = np.full(covers.n_records, -1, np.int64)
     winners = None

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._axes import MISSING, Axis, Codes
 from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._regions import Axis, Codes, MovedRecords
+from diverse_rule_sets.model._regions import MovedRecords
 from diverse_rule_sets.model._rules import RuleSet
 
 # Number of rules that are tried for a label, and of other labels that are reported if none is given.
@@ -65,7 +66,7 @@ def find_changes(rule_set: RuleSet, axes: Sequence[Axis], labels: Sequence[Any],
     First every piece of every column is tried, with the other values unchanged; of the pieces that give a label the
     nearest is used. For a label that no change of a single column gives, rules with this label are tried, those with
     the fewest failing conditions first. A change is verified in every piece: no value that meets its conditions gives
-    another label.
+    another label. A change to a missing value is used only if no other change gives the label.
 
     Parameters
     ----------
@@ -109,9 +110,9 @@ class _Box:
     rule: int | None = None
 
     @property
-    def order(self) -> tuple[bool, int, float]:
-        """The sort key: sufficient moves first, then those of fewer columns, then the nearest."""
-        return self.rule is not None, len(self.axes), self.distance
+    def order(self) -> tuple[bool, bool, int, float]:
+        """The sort key: sufficient moves first, then those to present values, of fewer columns, and the nearest."""
+        return self.rule is not None, self.distance >= MISSING, len(self.axes), self.distance
 
 
 @dataclass(frozen=True)
@@ -171,13 +172,19 @@ class _Search:
         targets = self.choose(codes, self.find_targets(codes, distances, remaining))
         for box in self.find_boxes(codes, targets):
             boxes[box.record].append(box)
-        most = None if self.label is not None else _MAX_LABELS
-        return self.make_changes(codes, [sorted(some, key=lambda box: box.order)[:most] for some in boxes])
+        return self.make_changes(codes, [self.best(some) for some in boxes])
+
+    def best(self, boxes: Sequence[_Box]) -> list[_Box]:
+        """Return the best move of a record for each label, the best first."""
+        by_label: dict[int, _Box] = {}
+        for box in sorted(boxes, key=lambda box: box.order):
+            by_label.setdefault(box.label, box)
+        return list(by_label.values())[: None if self.label is not None else _MAX_LABELS]
 
     def find_moves(
         self, codes: Codes, current: Codes, distances: Distances
     ) -> tuple[list[list[_Box]], list[list[int]]]:
-        """Return the nearest moves along one column, and for each record the labels that no such move gives."""
+        """Return the nearest moves along one column, and for each record the labels that no move to a value gives."""
         steps = np.array(self.steps, np.int64).reshape(-1, 2)
         moved = np.repeat(codes[:, None, :], len(steps), axis=1)
         moved[:, np.arange(len(steps)), steps[:, 0]] = steps[:, 1]
@@ -200,8 +207,8 @@ class _Search:
                 steps_to_k = itertools.compress(self.steps, labels[i] == k)
                 pieces = self.axes[a].expand(start, {piece for axis, piece in steps_to_k if axis == a})
                 boxes[i].append(_Box(i, k, (a,), (pieces,), (self.axes[a].condition(pieces),), distance))
-            if self.label is not None or len(boxes[i]) < _MAX_LABELS:
-                remaining[i] = [k for distance, k in found if distance == math.inf]
+            if self.label is not None or sum(box.distance < MISSING for box in boxes[i]) < _MAX_LABELS:
+                remaining[i] = [k for distance, k in found if distance >= MISSING]
         return boxes, remaining
 
     def find_targets(
@@ -226,9 +233,9 @@ class _Search:
         for r, i in enumerate(rows):
             for k in remaining[i]:
                 possible = [j for j in by_label.get(k, ()) if lengths[r, j] < math.inf]
-                order = sorted((n_failing[r, j], lengths[r, j], j) for j in possible)
-                several = [j for n, _, j in order if n > 1][:_MAX_RULES]
-                rules = dict.fromkeys([j for _, _, j in order[:1]] + several)
+                order = sorted((lengths[r, j] >= MISSING, n_failing[r, j], lengths[r, j], j) for j in possible)
+                several = [j for _, n, _, j in order if n > 1][:_MAX_RULES]
+                rules = dict.fromkeys([j for *_, j in order[:1]] + several)
                 targets.append([self.make_target(i, k, j, codes[i], distances) for j in rules])
         return [some for some in targets if some]
 
@@ -274,9 +281,9 @@ class _Search:
 
     def make_box(self, target: _Target, near: _Target, good: NDArray[np.bool_]) -> _Box:
         """Return the pieces around the nearest combination that gives the label; all of them if none does."""
-        sufficient = bool(good.any())
-        good = good if sufficient else ~good
         distances = np.asarray(sum(np.ix_(*near.distances)))
+        sufficient = bool((good & (distances < math.inf)).any())
+        good = good if sufficient else ~good
         start = np.unravel_index(int(np.where(good, distances, math.inf).argmin()), good.shape)
         chosen = [[int(k)] for k in start]
         pieces, conditions = [], []
@@ -285,8 +292,9 @@ class _Search:
             index = {int(p): k for k, p in enumerate(near.pieces[n]) if slices[k].all()}
             pieces.append(self.axes[a].expand(int(near.pieces[n][chosen[n][0]]), index))
             chosen[n] = [index[p] for p in pieces[-1]]
-            all_pieces = len(pieces[-1]) == len(target.pieces[n])
-            conditions.append(target.conditions[n] if all_pieces else self.axes[a].condition(pieces[-1]))
+            own, all_pieces = target.conditions[n], len(pieces[-1]) == len(target.pieces[n])
+            keep = all_pieces and not own.excludes
+            conditions.append(own if keep else self.axes[a].condition(pieces[-1]))
         length, rule = float(distances[start]), None if sufficient else target.rule
         return _Box(target.record, target.label, target.axes, tuple(pieces), tuple(conditions), length, rule)
 

@@ -6,78 +6,41 @@ prediction computes it for new records.
 
 from __future__ import annotations
 
-import datetime
-import math
-import numbers
 import operator
-import sys
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, INSTANT, NUMBER, TEXT, Column, plain
+from diverse_rule_sets._input.columns import CATEGORY, Column
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets.model._condition_base import (
+    Bound,
+    Condition,
+    Flags,
+    canonical_value,
+    checked_bound,
+    comparable,
+    is_number,
+)
 from diverse_rule_sets.model._formatting import format_name, format_value
 
-Flags = NDArray[np.bool_]
-Bound = float | datetime.datetime | None
+__all__ = [
+    "Condition",
+    "Equals",
+    "Flags",
+    "Interval",
+    "IsIn",
+    "IsMissing",
+    "IsNotIn",
+    "comparable",
+    "is_number",
+    "merge_conditions",
+]
 
 
-@dataclass(frozen=True)
-class Condition(ABC):
-    """A test of one column; the base class of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
-
-    column: Hashable
-
-    @property
-    def kind(self) -> str:
-        """The type of column that the condition tests; empty if it can be any type."""
-        return ""
-
-    @property
-    def values_named(self) -> tuple[Any, ...]:
-        """The values that the condition lists; empty for an interval and for ``is missing``."""
-        return ()
-
-    @property
-    def comparisons(self) -> tuple[tuple[str, Any], ...]:
-        """The comparisons that must hold for a value, pairs of an operator and a bound; empty except for intervals."""
-        return ()
-
-    @property
-    def excludes(self) -> bool:
-        """Whether the condition holds for the values that it does not list."""
-        return False
-
-    @property
-    def holds_if_missing(self) -> bool:
-        """Whether the condition holds for a missing value, and for nothing else."""
-        return False
-
-    @abstractmethod
-    def holds(self, column: Column) -> Flags:
-        """Return whether the condition holds for each record of the column."""
-
-    def meet(self, other: Condition) -> Condition:
-        """Return the condition on the same column that holds if and only if both hold."""
-        if self == other:
-            return self
-        raise self._no_common_value(other)
-
-    def _no_common_value(self, other: Condition) -> ValueError:
-        return ValueError(f"no value can meet both {self} and {other}")
-
-    def _none_of(self, column: Column) -> Flags:
-        """Return False for each record of a column of another type; raises ValueError unless all values are missing."""
-        if column.missing.all():
-            return np.zeros(column.values.size, np.bool_)
-        dates = column.kind in (DATE, INSTANT) and self.kind == CATEGORY
-        hint = "; write a single date as an interval: 2020-01-31 <= day <= 2020-01-31" if dates else ""
-        expected = f"expected {self.kind} values for the condition {self}"
-        raise ValueError(f"column {self.column!r} holds {column.kind} values, {expected}{hint}")
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
 @dataclass(frozen=True)
@@ -109,9 +72,9 @@ class Interval(Condition):
         if self.low is None and self.high is None:
             raise ValueError(f"an interval of {self.column!r} must have low or high, or both")
         for side in ("low", "high"):
-            object.__setattr__(self, side, _bound(getattr(self, side), self.column))
+            object.__setattr__(self, side, checked_bound(getattr(self, side), self.column))
         low, high = self.low, self.high
-        if low is not None and high is not None and _kind_of(low) != _kind_of(high):
+        if low is not None and high is not None and type_of(low) != type_of(high):
             raise TypeError(f"the bounds of an interval of {self.column!r} have different types: {low!r} and {high!r}")
         object.__setattr__(self, "with_low", bool(self.with_low) and low is not None)
         object.__setattr__(self, "with_high", bool(self.with_high) or high is None)
@@ -119,7 +82,7 @@ class Interval(Condition):
     @property
     def kind(self) -> str:
         """The type of column that the interval tests."""
-        return _kind_of(self.high if self.low is None else self.low)
+        return type_of(self.high if self.low is None else self.low)
 
     @property
     def comparisons(self) -> tuple[tuple[str, Any], ...]:
@@ -140,7 +103,7 @@ class Interval(Condition):
         """Return whether the value of each record is in the interval."""
         if column.kind != self.kind:
             return self._none_of(column)
-        flags = [_COMPARE[test](column.values, _comparable(bound)) for test, bound in self.comparisons]
+        flags = [_COMPARE[test](column.values, comparable(bound)) for test, bound in self.comparisons]
         return np.asarray(flags[0] if len(flags) == 1 else flags[0] & flags[1])
 
     def meet(self, other: Condition) -> Condition:
@@ -170,12 +133,11 @@ class Interval(Condition):
         return f"{format_value(low)} {above.replace('>', '<')} {name} {below} {format_value(high)}"
 
 
-_KINDS = {str: TEXT, bool: BOOLEAN}
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equals(Condition):
     """``column = value``. It does not hold for a missing value, nor for a category that did not occur in training.
+
+    Values are compared by type and value: ``True`` is not ``1``. A date is truncated to microseconds.
 
     Parameters
     ----------
@@ -190,26 +152,39 @@ class Equals(Condition):
     """
 
     value: Any
-    mixed: bool = field(default=False, compare=False)
+    mixed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", canonical_value(self.value, self.column))
 
     @property
     def kind(self) -> str:
-        """The type of column that the value belongs to."""
-        return CATEGORY if self.mixed else _KINDS.get(type(self.value), CATEGORY)
+        """The type of the value; ``"category"`` for a column of several types."""
+        return CATEGORY if self.mixed else type_of(self.value)
 
     @property
     def values_named(self) -> tuple[Any, ...]:
         """The value."""
         return (self.value,)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Equals) and (self.column, self._identity) == (other.column, other._identity)
+
+    def __hash__(self) -> int:
+        return hash((self.column, self._identity))
+
+    @property
+    def _identity(self) -> Any:
+        return identity(self.value)
+
     def holds(self, column: Column) -> Flags:
         """Return whether the value of each record equals the value of the condition."""
-        if column.kind in (TEXT, BOOLEAN, CATEGORY):
-            fits = column.kind == CATEGORY or isinstance(self.value, bool) == (column.kind == BOOLEAN)
-            if fits and not (column.kind == TEXT and not isinstance(self.value, str)):
-                return np.asarray(column.values == column.positions.get(self.value, -2))
-        elif column.kind == NUMBER and is_number(self.value):
-            return np.asarray(column.values == self.value)
+        value, of_type = self.value, type_of(self.value)
+        if column.kind in (NUMBER, DATE, INSTANT):
+            if of_type == column.kind:
+                return np.asarray(column.values == comparable(value))
+        elif column.kind == CATEGORY or column.type_of_values == of_type:
+            return np.asarray(column.values == column.positions.get(self._identity, -2))
         return np.zeros(column.values.size, np.bool_) if self.mixed else self._none_of(column)
 
     def meet(self, other: Condition) -> Condition:
@@ -227,10 +202,13 @@ class _OfValues(Condition):
     values: tuple[Any, ...]
     mixed: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(canonical_value(value, self.column) for value in self.values))
+
     @property
     def kind(self) -> str:
-        """The type of column that the values belong to."""
-        kinds = {Equals(self.column, value, self.mixed).kind for value in self.values}
+        """The type of the values; ``"category"`` if they have several types or the column has."""
+        kinds = {CATEGORY if self.mixed else type_of(value) for value in self.values}
         return kinds.pop() if len(kinds) == 1 else CATEGORY
 
     @property
@@ -246,7 +224,7 @@ class _OfValues(Condition):
 
     @property
     def _identity(self) -> tuple[Hashable, frozenset[Any]]:
-        return self.column, frozenset(self.values)
+        return self.column, frozenset(map(identity, self.values))
 
     def __str__(self) -> str:
         test = "not in" if self.excludes else "in"
@@ -302,7 +280,8 @@ class IsNotIn(_OfValues):
     def meet(self, other: Condition) -> Condition:
         """Return the condition for the values that both conditions allow."""
         if isinstance(other, IsNotIn):
-            more = tuple(value for value in other.values if value not in self.values)
+            known = set(map(identity, self.values))
+            more = tuple(value for value in other.values if identity(value) not in known)
             return IsNotIn(self.column, self.values + more, self.mixed)
         return other.meet(self)
 
@@ -310,12 +289,17 @@ class IsNotIn(_OfValues):
 def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
     """Return those of the values that the other condition allows, in order."""
     if other.values_named or other.excludes:
-        return tuple(value for value in values if (value in other.values_named) != other.excludes)
-    if other.comparisons and other.kind == NUMBER:
-        reals = [float(value) if is_number(value) else math.nan for value in values]
-        inside = other.holds(Column(other.column, NUMBER, np.array(reals)))
-        return tuple(value for value, flag in zip(values, inside.tolist(), strict=True) if flag)
-    return ()
+        named = set(map(identity, other.values_named))
+        return tuple(value for value in values if (identity(value) in named) != other.excludes)
+    return tuple(value for value in values if other.comparisons and _is_inside(value, other))
+
+
+def _is_inside(value: Any, interval: Condition) -> bool:
+    """Return whether a value is in an interval."""
+    if type_of(value) != interval.kind:
+        return False
+    coordinate = comparable(value)
+    return all(bool(_COMPARE[test](coordinate, comparable(bound))) for test, bound in interval.comparisons)
 
 
 def _of_values(column: Hashable, values: tuple[Any, ...], mixed: bool) -> Condition | None:
@@ -361,40 +345,3 @@ def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
         known = by_column.get(condition.column)
         by_column[condition.column] = condition if known is None else known.meet(condition)
     return tuple(by_column.values())
-
-
-_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-
-
-def _bound(bound: Any, column: Hashable) -> Any:
-    """Validate a bound and return it; a date becomes the start of the day."""
-    bound = plain(bound)
-    if bound is None or (isinstance(bound, datetime.datetime) and bound.tzinfo is None):
-        return bound
-    if isinstance(bound, datetime.datetime):
-        return bound.astimezone(datetime.UTC)
-    if isinstance(bound, datetime.date):
-        return datetime.datetime(bound.year, bound.month, bound.day)
-    if not is_number(bound) or not -sys.float_info.max <= bound <= sys.float_info.max:
-        raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r:.60}")
-    return bound
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a real number and not a boolean."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _kind_of(bound: Any) -> str:
-    """Return the type of column that a bound belongs to."""
-    if isinstance(bound, datetime.datetime):
-        return DATE if bound.tzinfo is None else INSTANT
-    return NUMBER
-
-
-def _comparable(bound: Bound) -> Any:
-    """Return a bound as a type that numpy compares quickly."""
-    if not isinstance(bound, datetime.datetime):
-        return bound
-    moment = bound if bound.tzinfo is None else bound.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(moment, "us")

@@ -51,8 +51,9 @@ class Evidence:
 
     @property
     def prior(self) -> Floats:
-        """Share of each class among all training records."""
-        return np.asarray(self.totals / max(int(self.totals.sum()), 1))
+        """Share of each class among all training records; equal shares if there are none."""
+        total = int(self.totals.sum())
+        return np.asarray(self.totals / total if total else np.full(self.totals.size, 1 / self.totals.size))
 
     @property
     def added(self) -> Floats:

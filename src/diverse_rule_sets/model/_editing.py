@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
-from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.model._answers import find_covers
+from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rules import Rule, RuleSet, set_kinds
 
@@ -25,7 +27,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, undecided = [], np.ones(table.n_records, np.bool_)
-    covers = find_covers(rule_set.all_rules, table)
+    covers = find_covers(rule_set.all_rules, table, dict(rule_set.kinds))
     flags = iter(covers)
     for rule, covered in zip(rule_set.rules, flags, strict=False):
         rules.append(_with_counts(rule, rule_set, codes[covered]))
@@ -124,13 +126,28 @@ def _recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleS
     may_change : for each fallback rule and for the default label, whether its label may be changed
     X, y : records, and their labels
     """
-    changed = evaluated(rule_set, X, y)
+    changed = _with_domains(evaluated(rule_set, X, y), as_table(X))
     labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
     for j, (has_records, is_likeliest, likeliest) in enumerate(_fallback_labels(changed)):
         if may_change[j] and has_records and not is_likeliest:
             labels[j] = likeliest
     fallbacks = (replace(fallback, label=label) for fallback, label in zip(changed.fallbacks, labels[:-1], strict=True))
     return replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
+
+
+def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
+    """Return the rule set with the values of a table in columns that are new to it or have values that are."""
+    domains = dict(rule_set.domains)
+    listed: dict[Hashable, list[Any]] = {}
+    for rule in rule_set.all_rules:
+        for condition in rule.conditions:
+            listed.setdefault(condition.column, []).extend(condition.values_named)
+    for name, values in listed.items():
+        known = domains.get(name)
+        if known is None or not all(value in known for value in values):
+            found = domain_of(table.column(name, rule_set.expected_kind(name)))
+            domains[name] = found if known is None else known.union(found)
+    return replace(rule_set, domains=tuple((name, domains[name]) for name in listed))
 
 
 def _as_rule(rule: Any, rule_set: RuleSet) -> Rule:

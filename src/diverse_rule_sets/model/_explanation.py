@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import datetime
+import numbers
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table, as_table
+from diverse_rule_sets.model._axes import Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_label, format_name, label_position
-from diverse_rule_sets.model._regions import Axis, axes_of
+from diverse_rule_sets.model._regions import axes_of
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import no_rule_text
 
-Record = dict[Hashable, Any]
 ValueTexts = dict[Hashable, str]
 
 
 def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
     """Return the explanation of the label of one record, or of each record of a table; see :meth:`RuleSet.why`."""
-    if isinstance(X, np.ndarray) and X.ndim == 1:
-        raise TypeError("one record must be a dict or a row of a pandas table, with names of columns, got an array")
     if isinstance(X, Mapping) or _is_series(X):
-        return explain(rule_set, _one_record(rule_set, dict(X.items())), label)[0]
+        return explain(rule_set, _one_record(rule_set, list(X.items())), label)[0]
+    if _has_one_dimension(X):
+        raise TypeError(
+            f"one record must be a dict or a row of a pandas table, with names of columns, got {type(X).__name__}"
+        )
     return explain(rule_set, as_table(X), label)
 
 
@@ -34,24 +37,30 @@ def _is_series(X: Any) -> bool:
     return hasattr(X, "index") and hasattr(X, "items") and getattr(X, "ndim", 0) == 1
 
 
-def _one_record(rule_set: RuleSet, record: Record) -> Table:
-    """Return a table of one record."""
-    absent = [name for name in rule_set.columns if name not in record]
+def _has_one_dimension(X: Any) -> bool:
+    """Return whether X is a single value, or a list of values without names of columns."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(isinstance(value, str | bytes) or not hasattr(value, "__len__") for value in X)
+    return isinstance(X, str | bytes | numbers.Number) or len(getattr(X, "shape", (0, 0))) < 2
+
+
+def _one_record(rule_set: RuleSet, record: Sequence[tuple[Hashable, Any]]) -> Table:
+    """Return a table of one record, given as pairs of a column and a value."""
+    values = {name: np.empty(1, object) for name in rule_set.columns}
+    known: set[Hashable] = set()
+    for name, value in record:
+        if name in known:
+            raise ValueError(f"the record has more than one value for the column {name!r}, which the rules use")
+        if name in values:
+            known.add(name)
+            values[name][0] = value
+    absent = [name for name in values if name not in known]
     if absent:
         raise ValueError(
             f"the record has no value for the column {absent[0]!r}, which the rules use (give None if it is missing)"
         )
-    return _table([record], list(record) or ["x"])
-
-
-def _table(records: Sequence[Record], names: Sequence[Hashable]) -> Table:
-    """Return a table of some records."""
-    columns = []
-    for name in names:
-        values = np.empty(len(records), object)
-        values[:] = [record.get(name) for record in records]
-        columns.append(values)
-    return Table(names, len(records), lambda j: columns[j], named=True)
+    columns = list(values.values())
+    return Table(list(values), 1, lambda j: columns[j], named=True)
 
 
 def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
@@ -61,7 +70,7 @@ def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
         if position is None:
             raise ValueError(f"label must be one of {list(rule_set.classes)}, got {label!r}")
         label = rule_set.classes[position]
-    columns = {name: table.column(name) for name in rule_set.columns}
+    columns = {name: table.column(name, rule_set.expected_kind(name)) for name in rule_set.columns}
     answers = rule_set.answer(_ColumnTable(columns, table.n_records))
     deciding = deciding_or_together(answers).tolist()
     reasons, labels = answers.reasons(), [rule_set.classes[k] for k in answers.labels.tolist()]
@@ -84,7 +93,7 @@ class _ColumnTable(Table):
         super().__init__(list(columns), n_records, None, named=True)
         self._columns = columns
 
-    def column(self, name: Hashable) -> Column:
+    def column(self, name: Hashable, expected: str = "") -> Column:
         """Return one column."""
         return self._columns[name]
 

@@ -6,47 +6,48 @@
     condition  37 < age <= 60  |  age > 37  |  sex = "F"  |  job in {"clerk", "sales"}  |  job not in {"clerk"}  |
                income is missing
     name       unchanged, or in backticks if it could be misread, or in brackets, such as [5], if it is not a string
-    value      a number, "text", True, False, or a date: 2020-01-31, 2020-01-31 12:00:00, with Z if it has a time zone
+    value      a number, "text", True, False, a date or b"bytes"; see :mod:`._literals`
 
 The text is never executed. In addition to the printed forms, ``'text'``, ``==``, ``!=``, ``>=`` and ``<`` are accepted,
 and several conditions on a column are combined into one. The number before a printed rule and the figures after it are
-ignored.
+ignored. Reading takes time in proportion to the length of the text.
 """
 
 from __future__ import annotations
 
-import ast
-import datetime
-import json
-import math
 import re
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merge_conditions
-from diverse_rule_sets.model._formatting import ANYTHING, FIGURES
-
-_QUOTED = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-_DATE = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?(?:Z|[-+]\d\d:\d\d)?"
-_BOUND = rf"{_DATE}|{_NUMBER}"
-_VALUE = rf"{_QUOTED}|True\b|False\b|-?inf\b|{_BOUND}"
-_BARE = r"(?!\s)(?:(?!\b(?:AND|THEN)\b|\bis missing\b)[^=<>!\"'`{}])+?"
-_NAME = rf"`(?:[^`]|``)*`|\[(?:{_QUOTED}|[^\]'\"])*\]|{_BARE}"
-_SET = rf"\{{\s*(?:(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)?\s*\}}"
-_END = r"(?=\s+(?:AND|THEN)\b|\s*\Z)"
-
-_BETWEEN = re.compile(
-    rf"(?P<low>{_BOUND})\s*(?P<above><=?)\s*(?P<name>{_NAME})\s*(?P<below><=?)\s*(?P<high>{_BOUND}){_END}", re.DOTALL
+from diverse_rule_sets.model._formatting import ANYTHING, find_figures
+from diverse_rule_sets.model._literals import (
+    Found,
+    bound_at,
+    excerpt,
+    is_bound,
+    is_label,
+    name_at,
+    read_value,
+    value_at,
 )
-_COMPARISON = re.compile(rf"(?P<name>{_NAME})\s*(?P<test><=|>=|<|>)\s*(?P<value>{_BOUND}){_END}", re.DOTALL)
-_EQUAL = re.compile(rf"(?P<name>{_NAME})\s*(?P<test>==?|!=)\s*(?P<value>{_VALUE}){_END}", re.DOTALL)
-_MEMBER = re.compile(rf"(?P<name>{_NAME})\s+(?P<test>in|not\s+in)\s*(?P<values>{_SET}){_END}", re.DOTALL)
-_REVERSED = re.compile(rf"(?P<value>{_BOUND})\s*(?P<test><=|>=|<|>)\s*(?P<name>{_NAME}){_END}", re.DOTALL)
-_MISSING = re.compile(rf"(?P<name>{_NAME})\s+is\s+missing{_END}", re.DOTALL)
-_ONE_VALUE = re.compile(_VALUE, re.DOTALL)
-_DATE_ONLY = re.compile(_DATE)
-_NUMBER_ONLY = re.compile(_NUMBER)
+
+_START = re.compile(r"\s*+(?:\d++\.\s*+)?+IF\s++")
+_NO_CONDITION = re.compile(rf"{ANYTHING}\s++THEN\b")
+# The end of a name without backticks.
+_NAME_END = re.compile(r"[=<>!\"'`{}]|\b(?:AND|THEN)\b|\bis\s+missing\b")
+# What follows a name: an operator, a set or `is missing`.
+_TEST = re.compile(
+    r"\s*+(?:(?P<order>[<>]=?)|(?P<equal>==?|!=)|(?P<member>in|not\s++in)\s*+\{|(?P<missing>is\s++missing)\b)\s*+"
+)
+_UPPER = re.compile(r"\s*+(<=?)\s*+")
+_COMMA = re.compile(r"\s*+,\s*+")
+_SET_END = re.compile(r"\s*+\}")
 _BLANKS = re.compile(r"\s+")
+_END = re.compile(r"(?=\s++(?:AND|THEN)\b|\s*+\Z)")
+_NEXT = re.compile(r"\s++(AND|THEN)\b\s*+")
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+_MAX_MESSAGE = 600
 # Frequent mistakes, and the hints that are added to the error message.
 _HINTS = (
     (r"\b(?:and|then)\b", "AND and THEN must be in capital letters"),
@@ -61,152 +62,162 @@ def parse_rule(text: str) -> tuple[tuple[Condition, ...], Any]:
     """Return the conditions and the label of a rule that is given as text."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a rule must be a string, got {type(text).__name__}")
-    start = re.match(r"\s*(?:\d+\.\s*)?IF\s+", text)
+    try:
+        return _rule(text)
+    except ValueError as error:
+        message = str(error)  # may contain a long name or value
+        raise ValueError(message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "...") from None
+
+
+def _rule(text: str) -> tuple[tuple[Condition, ...], Any]:
+    """Read the conditions and the label."""
+    start = _START.match(text)
     if start is None:
         raise _error(text, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
     position = start.end()
-    conditions: list[Condition] = []
-    anything = re.compile(rf"{ANYTHING}\s+THEN\b").match(text, position)
+    anything = _NO_CONDITION.match(text, position)
     if anything:
         return (), _label(text, anything.end())
+    conditions: list[Condition] = []
     while True:
         condition, position = _condition(text, position)
         conditions.append(condition)
-        following = re.compile(r"\s+(AND|THEN)\b\s*").match(text, position)
+        following = _NEXT.match(text, position)
         if following is None:
             raise _error(text, position, "AND and a condition, or THEN and a label")
         position = following.end()
         if following[1] == "THEN":
-            return merge_conditions(conditions), _label(text, position)
+            return _combine(conditions), _label(text, position)
 
 
-def _condition(text: str, position: int) -> tuple[Condition, int]:
+def _combine(conditions: list[Condition]) -> tuple[Condition, ...]:
+    """Return one condition for each column. Values that are excluded one by one are collected first, in linear time."""
+    groups: dict[Hashable, list[IsNotIn]] = {}
+    for condition in conditions:
+        if isinstance(condition, IsNotIn):
+            groups.setdefault(condition.column, []).append(condition)
+    collected: list[Condition] = []
+    for condition in conditions:
+        group = groups[condition.column] if isinstance(condition, IsNotIn) else [condition]
+        if condition is group[0]:
+            collected.append(condition if len(group) == 1 else _exclude_all(condition.column, group))
+    return merge_conditions(collected)
+
+
+def _exclude_all(column: Hashable, conditions: list[Any]) -> IsNotIn:
+    """Return the condition that excludes the values of several conditions; True and 1 are different values."""
+    values = {(isinstance(value, bool), value): value for one in conditions for value in one.values}
+    return IsNotIn(column, tuple(values.values()))
+
+
+def _condition(text: str, position: int) -> Found:
     """Read one condition; return it and the position of its end."""
-    for pattern, make in _FORMS:
-        found = pattern.match(text, position)
-        if found:
-            try:
-                return make(_name(found["name"]), found), found.end()
-            except TypeError as error:
-                raise ValueError(f"cannot read the condition {found[0]!r}: {error}") from None
-    piece = re.split(r"\s(?:AND|THEN)\b", text[position:], maxsplit=1)[0]
-    hint = next((f" ({message})" for pattern, message in _HINTS if re.search(pattern, piece)), "")
-    raise _error(
-        text, position, f'a condition such as age <= 37, sex = "F", job in {{"clerk"}} or income is missing{hint}'
-    )
+    operand = _operand(text, position)
+    test = None if operand is None else _TEST.match(text, operand.end)
+    if operand is None or test is None:
+        raise _condition_error(text, position)
+    read = next(read for group, read in _FORMS.items() if test[group])
+    try:
+        found = read(text, operand, test)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"cannot read the condition {excerpt(text, position)}: {error}") from None
+    if found is None or not _END.match(text, found[1]):
+        raise _condition_error(text, position)
+    return found
 
 
-def _between(name: Any, found: re.Match[str]) -> Condition:
-    """Read `37 < age <= 60`."""
-    low, high = _value(found["low"]), _value(found["high"])
-    interval = Interval(name, low, high, with_low=found["above"] == "<=", with_high=found["below"] == "<=")
+class _Operand(NamedTuple):
+    """The name of a column, the position of its end, and whether it could also be a number or a date."""
+
+    name: Any
+    end: int
+    is_bound: bool = False
+
+
+def _operand(text: str, position: int) -> _Operand | None:
+    """Read the name of a column, or the bound before `<`; None if there is none."""
+    if text.startswith(("`", "["), position):
+        return _Operand(*name_at(text, position))
+    found = _NAME_END.search(text, position)
+    written = text[position : len(text) if found is None else found.start()].rstrip()
+    if found is not None and found[0] == "{":
+        written = _before_in(written)
+    return _Operand(written, position + len(written), is_bound(written)) if written else None
+
+
+def _before_in(written: str) -> str:
+    """Return the name before `in` or `not in`; empty if there is neither."""
+    name = written.removesuffix("in")
+    if name == written or name == name.rstrip():
+        return ""
+    name = name.rstrip()
+    without_not = name.removesuffix("not")
+    return without_not.rstrip() if without_not.rstrip() != without_not else name
+
+
+def _ordered(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
+    """Read `age > 37`, `37 <= age` or `37 < age <= 60`."""
+    bound = bound_at(text, test.end())
+    if bound is not None and _END.match(text, bound[1]):
+        return _half_line(left.name, test["order"], bound[0]), bound[1]
+    operand = _operand(text, test.end()) if left.is_bound else None
+    if operand is None:
+        return None
+    low, upper = read_value(left.name), _UPPER.match(text, operand.end)
+    if upper is None:
+        return _half_line(operand.name, _MIRRORED[test["order"]], low), operand.end
+    high = bound_at(text, upper.end())
+    if high is None or test["order"].startswith(">"):
+        return None
+    interval = Interval(operand.name, low, high[0], with_low=test["order"] == "<=", with_high=upper[1] == "<=")
     if interval.empty:
         raise ValueError(f"no value can meet {interval}")
-    return interval
+    return interval, high[1]
 
 
-def _comparison(name: Any, found: re.Match[str]) -> Condition:
-    """Read `age > 37`."""
-    bound, closed = _value(found["value"]), found["test"].endswith("=")
-    if found["test"].startswith(">"):
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _half_line(name: Any, operator: str, bound: Any) -> Interval:
+    """Return the interval on one side of a bound."""
+    closed = operator.endswith("=")
+    if operator.startswith(">"):
         return Interval(name, low=bound, with_low=closed)
     return Interval(name, high=bound, with_high=closed)
 
 
-def _reversed(name: Any, found: re.Match[str]) -> Condition:
-    """Read `37 <= age` as `age >= 37`."""
-    bound, closed = _value(found["value"]), found["test"].endswith("=")
-    if found["test"].startswith("<"):
-        return Interval(name, low=bound, with_low=closed)
-    return Interval(name, high=bound, with_high=closed)
-
-
-def _equal(name: Any, found: re.Match[str]) -> Condition:
+def _equal(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
     """Read `sex = "F"` or `sex != "F"`."""
-    value = _value(found["value"])
-    return IsNotIn(name, (value,)) if found["test"] == "!=" else Equals(name, value)
+    found = value_at(text, test.end())
+    if found is None:
+        return None
+    value, end = found
+    return (IsNotIn(left.name, (value,)) if test["equal"] == "!=" else Equals(left.name, value)), end
 
 
-def _member(name: Any, found: re.Match[str]) -> Condition:
+def _member(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
     """Read `job in {"clerk", "sales"}` or `job not in {"clerk"}`."""
-    values = tuple(_value(one) for one in _ONE_VALUE.findall(found["values"]))
-    if found["test"] != "in":
-        return IsNotIn(name, values)
-    return IsIn(name, values) if len(values) != 1 else Equals(name, values[0])
+    values: list[Any] = []
+    position = test.end()
+    end = _SET_END.match(text, position)
+    while end is None:
+        found = value_at(text, position)
+        if found is None:
+            return None
+        values.append(found[0])
+        end, comma = _SET_END.match(text, found[1]), _COMMA.match(text, found[1])
+        if end is None and comma is None:
+            return None
+        position = position if comma is None else comma.end()
+    return (IsIn if test["member"] == "in" else IsNotIn)(left.name, tuple(values)), end.end()
 
 
-_FORMS = (
-    (_BETWEEN, _between),
-    (_COMPARISON, _comparison),
-    (_REVERSED, _reversed),
-    (_EQUAL, _equal),
-    (_MEMBER, _member),
-    (_MISSING, lambda name, found: IsMissing(name)),
-)
-
-
-def _name(text: str) -> Any:
-    """Read the name of a column."""
-    if text.startswith("`"):
-        inner = text[1:-1].replace("``", "`")
-        return re.sub(r"\\(?:x..|u.{4}|U.{8}|.|$)", lambda found: _character(found[0]), inner, flags=re.DOTALL)
-    if text.startswith("["):
-        if _DATE_ONLY.fullmatch(text[1:-1]):
-            return _moment(text[1:-1])
-        try:
-            name = ast.literal_eval(text[1:-1])  # constants only: nothing is executed
-            hash(name)
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            raise ValueError(f"a column name in brackets must be a number, a date or a tuple, got {text}") from None
-        return name
-    return text
-
-
-def _character(escape: str) -> str:
-    """Read one character that is escaped as in a Python string."""
-    try:
-        if escape[1:2] not in tuple("\\nrtxuU"):
-            raise ValueError
-        return escape.encode("ascii").decode("unicode_escape")
-    except ValueError:  # includes UnicodeError
-        raise ValueError(f"{escape!r} in a column name is not an escape sequence; write a backslash as \\\\") from None
-
-
-def _value(text: str) -> Any:
-    """Read a value: text in quotes, a boolean, a date or a number."""
-    if text[0] == '"':
-        return _unquote(text)
-    if text[0] == "'":
-        inner = re.sub(r'\\?"', r'\\"', text[1:-1].replace("\\'", "'"))
-        return _unquote(f'"{inner}"')
-    if text in ("True", "False"):
-        return text == "True"
-    if _DATE_ONLY.fullmatch(text):
-        return _moment(text)
-    if text.endswith("inf"):
-        return float(text)
-    number = float(text)  # accepts any number of digits
-    if math.isinf(number):
-        raise ValueError(f"the number {text[:40]} is too large")
-    return number if set(text) & set(".eE") else int(text)
-
-
-def _unquote(text: str) -> str:
-    """Read text in double quotes."""
-    try:
-        return str(json.loads(text, strict=False))
-    except ValueError:
-        raise ValueError(f'cannot read the text {text}; write quotes and backslashes in it as \\" and \\\\') from None
-
-
-def _moment(text: str) -> datetime.datetime:
-    """Read a date, with or without a time."""
-    start = "T00:00" if text[10:11] in ("Z", "+", "-") else ""
-    try:
-        moment = datetime.datetime.fromisoformat(text[:10] + start + text[10:])
-    except ValueError:
-        raise ValueError(f"{text} is not a date; expected a date such as 2020-01-31 or 2020-01-31 12:00:00") from None
-    return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC)
+_FORMS: dict[str, Callable[[str, _Operand, re.Match[str]], Found | None]] = {
+    "order": _ordered,
+    "equal": _equal,
+    "member": _member,
+    "missing": lambda text, left, test: (IsMissing(left.name), test.end("missing")),
+}
 
 
 def _label(text: str, position: int) -> Any:
@@ -214,15 +225,26 @@ def _label(text: str, position: int) -> Any:
     label = text[position:].strip()
     if not label:
         raise _error(text, position, "a label after THEN")
+    quoted = _QUOTED.match(label)
+    rest = "" if quoted is None else label[quoted.end() :]
+    if quoted is not None and not (rest and find_figures(rest)):
+        return read_value(quoted[0])
     if label[0] in "\"'":
-        quoted = re.match(_QUOTED, label, re.DOTALL)
-        if quoted is None or (quoted[0] != label and not FIGURES.fullmatch(label, quoted.end())):
-            raise _error(text, position, "a label in quotes and no text after it")
-        return _value(quoted[0])
-    label = FIGURES.sub("", label)
-    if label in ("True", "False") or _NUMBER_ONLY.fullmatch(label):
-        return _value(label)
+        raise _error(text, position, "a label in quotes and no text after it")
+    label = label[: find_figures(label)]
+    if is_label(label):
+        return read_value(label)
     return _BLANKS.sub(" ", label) if "\n" in label else label
+
+
+def _condition_error(text: str, position: int) -> ValueError:
+    """Return the error for a text that is not a condition, with a hint if the mistake is a frequent one."""
+    end = re.compile(r"\s(?:AND|THEN)\b").search(text, position)
+    piece = text[position : len(text) if end is None else end.start()]
+    hint = next((f" ({message})" for pattern, message in _HINTS if re.search(pattern, piece)), "")
+    return _error(
+        text, position, f'a condition such as age <= 37, sex = "F", job in {{"clerk"}} or income is missing{hint}'
+    )
 
 
 def _error(text: str, position: int, expected: str) -> ValueError:

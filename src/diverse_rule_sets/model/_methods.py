@@ -24,9 +24,13 @@ class RuleSetMethods:
         nearest change that gives them, with the rule that would decide. A change of one column is nearer than a change
         of several columns. Among changes of equally many columns the smallest is the nearest: the size of a change of a
         number or date is its share of the range of the bounds in the conditions on the column, the size of any other
-        change is 1 (2 if no condition lists the new value). A change gives the label for every value that meets its
-        conditions, with the other values unchanged: the rule set is applied to one value of each of the pieces into
-        which its conditions divide a column.
+        change is 1 (2 if it is not known whether the new value occurred in training). A change gives the label for
+        every value that meets its conditions, with the other values unchanged: the rule set is applied to one value of
+        each of the pieces into which its conditions divide a column.
+
+        A change names only values that occurred in training, at most eight, and intervals that contain a whole number
+        or a whole day if all values in training were; rule sets that were written by hand do not know these values. A
+        change to a missing value is reported only if no other change that gives the label is found.
 
         If no change of a single column gives a label, only the nearest rules with this label are tried. The text states
         if another rule would still decide.
@@ -139,10 +143,9 @@ class RuleSetMethods:
         ----------
         like : a table; the data frame is of the same library. By default pandas is used, or polars without pandas
         """
-        from diverse_rule_sets._util.frames import frame_like
-        from diverse_rule_sets.model._text import frame_columns
+        from diverse_rule_sets.model._text import as_frame, frame_columns
 
-        return frame_like(like, frame_columns(_rule_set(self)), rule="Int64")
+        return as_frame(like, frame_columns(_rule_set(self)))
 
     def to_json(self) -> str:
         """Return the rule set as JSON text, the format in which models are stored; :meth:`from_json` reads it back.

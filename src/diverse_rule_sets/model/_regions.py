@@ -18,106 +18,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column, Table
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, is_number
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, type_of
+from diverse_rule_sets.model._axes import (
+    KNOWN,
+    LARGEST,
+    MISSING,
+    Axis,
+    Codes,
+    categorical_axis,
+    destinations,
+    listed_values,
+)
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._domains import DAY, Domain
 from diverse_rule_sets.model._formatting import format_value
 from diverse_rule_sets.model._rules import RuleSet
 
-Codes = NDArray[np.int64]
 Cut = tuple[Any, bool]  # a coordinate, and whether the column is divided after it or before it
 
-# The distance to another value that a condition lists, to a value that no condition lists, and the largest distance.
-_LISTED, _UNLISTED, _LARGEST = 1.0, 2.0, 1e300
-_YEAR = 365 * 24 * 3600 * 10**6  # in microseconds
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """A column and its pieces.
-
-    In this base class every record is a piece and no value is changed: for columns with conditions of an unknown class.
-
-    Parameters
-    ----------
-    values : a value of each piece
-    codes : the piece that contains the value of each record
-    destinations : the pieces that a record may be moved to; the missing values only if some condition tests for them
-    """
-
-    values: Column
-    codes: Codes
-    destinations: tuple[int, ...]
-
-    @property
-    def name(self) -> Hashable:
-        """The name of the column."""
-        return self.values.name
-
-    def pieces_of(self, condition: Condition) -> Codes:
-        """Return the pieces in which a condition holds."""
-        return np.flatnonzero(condition.holds(self.values)) if self.destinations else np.zeros(0, np.int64)
-
-    def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return the distances from the values of some records to each piece: an array (records, pieces)."""
-        return np.zeros((len(self.codes[records]), 0))
-
-    def expand(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
-        """Return those of some pieces that one condition can describe together with the piece to start from."""
-        return (start,)
-
-    def condition(self, pieces: Sequence[int]) -> Condition:
-        """Return the condition that holds in exactly these pieces."""
-        raise TypeError(f"the pieces of the column {self.name!r} are unknown")
-
-    def format(self, value: Any) -> str:
-        """Return a value as text."""
-        return "missing" if value is None else format_value(value)
-
-
-@dataclass(frozen=True, eq=False)
-class _CategoricalAxis(Axis):
-    """A column of text, booleans or categories.
-
-    Its pieces are the values that conditions list, then all other values (if there are any), then missing values.
-
-    Parameters
-    ----------
-    listed : the values that conditions list
-    other : the piece of all other values, -1 if there is none
-    """
-
-    listed: tuple[Any, ...]
-    other: int
-
-    def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return 0 for the value of the record, 1 for another value, 2 for a value that no condition lists."""
-        distances = np.full((len(self.codes[records]), self.values.values.size), _LISTED)
-        if self.other >= 0:
-            distances[:, self.other] = _UNLISTED
-        distances[np.arange(len(distances)), self.codes[records]] = 0
-        return distances
-
-    def expand(self, start: int, pieces: Collection[int]) -> tuple[int, ...]:
-        """Return the pieces without missing values, and without other values if that makes a shorter condition."""
-        missing = self.values.values.size - 1
-        if start == missing:
-            return (start,)
-        present = [piece for piece in pieces if piece != missing]
-        listed = [piece for piece in present if piece != self.other]
-        if start != self.other and len(listed) <= len(self.listed) - len(listed):
-            present = listed
-        return tuple(sorted(present))
-
-    def condition(self, pieces: Sequence[int]) -> Condition:
-        """Return the condition that holds in exactly these pieces."""
-        if pieces[0] == self.values.values.size - 1:
-            return IsMissing(self.name)
-        mixed = self.values.kind == CATEGORY
-        if self.other in pieces:
-            excluded = tuple(value for k, value in enumerate(self.listed) if k not in pieces)
-            return IsNotIn(self.name, excluded, mixed)
-        values = tuple(self.listed[k] for k in pieces)
-        return Equals(self.name, values[0], mixed) if len(values) == 1 else IsIn(self.name, values, mixed)
+_YEAR = 365 * DAY
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +50,8 @@ class _OrderedAxis(Axis):
     coordinates : the coordinate of the value of each record
     cuts : the begin and the end of each piece without the missing values; None for no limit
     ends : the first and the last coordinate of each of these pieces, as floats
+    possible : whether each of these pieces contains a possible value: whole numbers or whole days if all values in
+        training were
     bounds : the bound at each coordinate, as the conditions contain it
     scale : the difference of coordinates that is a distance of 1
     """
@@ -136,18 +59,20 @@ class _OrderedAxis(Axis):
     coordinates: NDArray[Any]
     cuts: tuple[tuple[Cut | None, Cut | None], ...]
     ends: NDArray[np.float64]
+    possible: NDArray[np.bool_]
     bounds: Mapping[Any, Any]
     scale: float
 
     def distances(self, records: slice) -> NDArray[np.float64]:
-        """Return the distances as shares of the range of the bounds; 1 from and to a missing value."""
+        """Return the distances as shares of the range of the bounds; 1 from a missing value."""
         codes, missing = self.codes[records], len(self.cuts)
         coordinate = self.coordinates[records].astype(np.float64)[:, None]
         with np.errstate(all="ignore"):
             gap = np.fmax(np.fmax(self.ends[:, 0] - coordinate, coordinate - self.ends[:, 1]), 0)
-            distances = np.fmin(gap / self.scale, _LARGEST)
-        distances = np.column_stack([distances, np.full(len(codes), _LISTED)])
-        distances[codes == missing] = _LISTED
+            distances = np.fmin(gap / self.scale, LARGEST)
+        distances[codes == missing] = KNOWN
+        distances[:, ~self.possible] = math.inf
+        distances = np.column_stack([distances, np.full(len(codes), MISSING)])
         distances[np.arange(len(codes)), codes] = 0
         return distances
 
@@ -169,7 +94,7 @@ class _OrderedAxis(Axis):
         if low is None and high is None:
             return IsNotIn(self.name, ())
         point = _point(low, high)
-        if self.values.kind == NUMBER and point is not None:
+        if point is not None:
             return Equals(self.name, self.bounds[point])
         begin = (None, False) if low is None else (self._finite(low[0]), not low[1] or low[0] == -math.inf)
         end = (None, True) if high is None else (self._finite(high[0]), high[1] or high[0] == math.inf)
@@ -207,11 +132,14 @@ def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
             by_column.setdefault(condition.column, []).append(condition)
-    kinds = dict(rule_set.kinds)
-    return [_axis(columns[name], conditions, kinds.get(name)) for name, conditions in by_column.items()]
+    kinds, domains = dict(rule_set.kinds), dict(rule_set.domains)
+    return [
+        _axis(columns[name], conditions, kinds.get(name), domains.get(name, Domain()))
+        for name, conditions in by_column.items()
+    ]
 
 
-def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | None) -> Axis:
+def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | None, domain: Domain) -> Axis:
     """Return the axis of one column."""
     known = Interval | Equals | IsIn | IsNotIn | IsMissing
     kinds = {condition.kind for condition in conditions} - {""}
@@ -221,8 +149,8 @@ def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | 
     has_bounds = any(condition.comparisons for condition in conditions)
     mixed = any(getattr(condition, "mixed", False) for condition in conditions)
     if kind in (DATE, INSTANT) or (kind == NUMBER and (has_bounds or not mixed)):
-        return _ordered_axis(column, conditions, kind)
-    return _categorical_axis(column, conditions, CATEGORY if mixed else kind)
+        return _ordered_axis(column, conditions, kind, domain)
+    return categorical_axis(column, conditions, CATEGORY if mixed else kind, domain)
 
 
 def _common_kind(kinds: set[str]) -> str | None:
@@ -232,36 +160,7 @@ def _common_kind(kinds: set[str]) -> str | None:
     return next(iter(kinds), CATEGORY) if len(kinds) < 2 else None
 
 
-def _listed_values(conditions: Sequence[Condition]) -> dict[Any, None]:
-    """Return the values that conditions list, those of `Equals` first."""
-    order = sorted(conditions, key=lambda condition: not isinstance(condition, Equals))
-    return dict.fromkeys(value for condition in order for value in condition.values_named)
-
-
-def _destinations(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
-    """Return the pieces that a record may be moved to; the last, missing values, only if a condition tests for them."""
-    missing = any(condition.holds_if_missing for condition in conditions)
-    return tuple(range(n_pieces if missing else n_pieces - 1))
-
-
-def _categorical_axis(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
-    """Return the axis of a column of text, booleans or categories."""
-    listed = (False, True) if kind == BOOLEAN else tuple(_listed_values(conditions))
-    other = -1 if kind == BOOLEAN else len(listed)
-    position = {value: k for k, value in enumerate(listed)}
-    indices, missing = column.values, len(listed) + (other >= 0)
-    if column.kind == NUMBER:
-        distinct, indices = np.unique(indices, return_inverse=True)
-        categories = tuple(distinct.tolist())
-    else:
-        categories = column.categories
-    pieces = np.array([*(position.get(value, other) for value in categories), missing], np.int64)
-    codes = np.where(column.missing, missing, pieces[indices])
-    values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), (*listed, object())[:missing])
-    return _CategoricalAxis(values, codes, _destinations(conditions, missing + 1), listed, other)
-
-
-def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str) -> Axis:
+def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str, domain: Domain) -> Axis:
     """Return the axis of a column of numbers or dates."""
     bounds: dict[Any, Any] = {}
     cuts: set[Cut] = set()
@@ -269,8 +168,8 @@ def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str) ->
         for test, bound in condition.comparisons:
             bounds.setdefault(_coordinate(bound), bound)
             cuts.add((_coordinate(bound), test in (">", "<=")))
-    for value in _listed_values(conditions) if kind == NUMBER else ():
-        if is_number(value) and not math.isnan(value):
+    for value in listed_values(conditions):
+        if type_of(value) == kind:
             bounds.setdefault(_coordinate(value), value)
             cuts |= {(_coordinate(value), False), (_coordinate(value), True)}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
@@ -283,9 +182,18 @@ def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str) ->
         values = np.array([*np.array(inner, np.int64).astype("datetime64[us]"), None], "datetime64[us]")
         coordinates = column.values.astype(np.int64)
     codes = np.where(column.missing, len(pairs), _pieces(coordinates, _sides(pairs)))
-    destinations, scale = _destinations(conditions, len(values)), _scale(list(bounds), kind)
+    unit = (1 if kind == NUMBER else DAY) if domain.whole else 0
+    possible = np.array([not unit or _has_multiple(_first(low), _last(high), unit) for low, high in pairs], np.bool_)
+    moves, scale = destinations(conditions, len(values)), _scale(list(bounds), kind)
     column = Column(column.name, kind, values)
-    return _OrderedAxis(column, codes, destinations, coordinates, tuple(pairs), ends, bounds, scale)
+    return _OrderedAxis(column, codes, moves, coordinates, tuple(pairs), ends, possible, bounds, scale)
+
+
+def _has_multiple(first: Any, last: Any, unit: int) -> bool:
+    """Return whether a multiple of a unit lies between two coordinates or is one of them."""
+    if first == -math.inf or last == math.inf:
+        return True
+    return bool(-(-first // unit) * unit <= last)
 
 
 def _coordinate(bound: Any) -> Any:
@@ -352,7 +260,7 @@ class MovedRecords(Table):
         super().__init__([axis.name for axis in axes], len(codes), None, named=True)
         self._axes, self._codes = axes, codes
 
-    def column(self, name: Hashable) -> Column:
+    def column(self, name: Hashable, expected: str = "") -> Column:
         """Return one column, with one value of the piece of each record."""
         a = self._position[name]
         values = self._axes[a].values

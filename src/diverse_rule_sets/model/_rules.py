@@ -6,18 +6,23 @@ A fitted rule set works without the encoder and without the compiled kernels.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.tables import EMPTY, as_table, plain
+from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, find_covers
+from diverse_rule_sets.model._answers import Answers, answer, expected_kind, find_covers
+from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_parts, error, shown
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import RuleSetMethods
@@ -34,7 +39,8 @@ class Rule:
     ----------
     conditions : tuple of Condition, at most one per column
     label : the label that the rule predicts
-    class_counts : pairs of (label, number of training records of that class that the rule covers)
+    class_counts : pairs of (label, number of training records of that class that the rule covers); a label that is
+        left out has the count 0
 
     Examples
     --------
@@ -54,7 +60,9 @@ class Rule:
     class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", check_conditions(self.conditions))
         object.__setattr__(self, "label", plain(self.label))
+        object.__setattr__(self, "class_counts", check_class_counts(self.class_counts))
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -95,26 +103,36 @@ class Rule:
         table = as_table(X)
         covered = np.ones(table.n_records, np.bool_)
         for condition in self.conditions:
-            covered &= condition.holds(table.column(condition.column))
+            covered &= condition.holds(table.column(condition.column, condition.expected))
         return covered
 
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"
 
+    def __repr__(self) -> str:
+        return f"<Rule: {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return the rule as HTML for notebooks."""
+        return _notebook.rule_html(self)
+
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleSet(RuleSetMethods):
     """Rules, the decision if several rules cover a record, fallback rules and a default label.
 
-    Iteration and ``len`` include the rules, in the order in which they were chosen, but not the fallback rules.
+    Iteration, ``len`` and indexing include the rules, in the order in which they were chosen, but not the fallback
+    rules; :meth:`statement` returns a rule or a fallback rule by its printed number. Two rule sets are equal if all
+    that determines an answer or an error is equal, class counts included; :meth:`same_rules` compares conditions and
+    labels only.
 
     Parameters
     ----------
     rules : tuple of Rule
-    classes : all labels, sorted
+    classes : all labels, sorted: all text, all numbers or all booleans
     default : the default label, of records that no rule and no fallback rule covers
     class_totals : number of training records of each class
     uncovered_counts : number of training records of each class that no rule covers
@@ -122,12 +140,17 @@ class RuleSet(RuleSetMethods):
         takes the covering rules and returns one of them
     fallbacks : tuple of Rule, the fallback rules. If no rule covers a record, the first fallback rule that covers it
         decides. The class counts of fallback rules are those of the training records that they decide
-    class_weights : weight of a record of each class in precisions and probabilities; None: all weights are 1
+    class_weights : weight of a record of each class in precisions and probabilities, from 1e-100 to 1e100; None: all
+        weights are 1
     smoothing : the class shares of a rule are computed as if it covered this many further records, with the class
-        shares of the whole table; None: as many as there are classes
+        shares of the whole table: 0, or from 1e-100 to 1e100; None: as many as there are classes
     kinds : pairs of (column, type of the column in training, such as ``"number"`` or ``"text"``) for the columns that
         the rules read; other types are derived from the conditions
     target : the name of the column of labels in training, or None; it is not compared
+    domains : pairs of (column, what is known about its values in training) for the columns that the rules read;
+        :meth:`why` names only values that occurred. They are not compared
+    similar_columns : columns of the training table, read or not, whose names some databases cannot tell apart, such as
+        ``"a"`` and ``"A"``; :meth:`to_sql` asks for their names in the database. They are not compared
     """
 
     rules: tuple[Rule, ...]
@@ -139,17 +162,55 @@ class RuleSet(RuleSetMethods):
     fallbacks: tuple[Rule, ...] = ()
     class_weights: tuple[float, ...] | None = None
     smoothing: float | None = None
-    kinds: tuple[tuple[Hashable, str], ...] = field(default=(), compare=False)
-    target: str | None = field(default=None, compare=False)
+    kinds: tuple[tuple[Hashable, str], ...] = ()
+    target: str | None = None
+    domains: tuple[tuple[Hashable, Domain], ...] = ()
+    similar_columns: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", tuple(plain(label) for label in self.classes))
-        object.__setattr__(self, "default", plain(self.default))
-        if not callable(self.conflict) and self.conflict not in CONFLICTS:
-            names = ", ".join(map(repr, CONFLICTS))
-            raise ValueError(
-                f"conflict must be one of {names}, or a function of the covering rules, got {self.conflict!r}"
-            )
+        for name, value in check_parts(self, Rule).items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def _identity(self) -> tuple[Hashable, ...]:
+        """All that determines an answer or an error. Of the names of columns only those that the rules read do."""
+        return (
+            *(self.rules, self.fallbacks, self.class_counts(self.all_rules).tobytes()),
+            tuple(getattr(c, "mixed", False) for rule in self.all_rules for c in rule.conditions),
+            *(self.classes, isinstance(self.default, bool), self.default, self.class_totals, self.uncovered_counts),
+            *(self.conflict, self.class_weights, self.smoothing, tuple(self.column_kinds.items())),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RuleSet):
+            return NotImplemented
+        return self is other or self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def same_rules(self, other: RuleSet) -> bool:
+        """Return whether two rule sets have the same rules, fallback rules and default label, whatever their counts.
+
+        Rules are the same if their conditions and labels are, in the same order. Class counts, weights and the other
+        numbers may still give other probabilities and other deciding rules.
+
+        Examples
+        --------
+        >>> rule_set = RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1))
+        >>> other = replace(rule_set, class_totals=(9, 9))
+        >>> rule_set == other, rule_set.same_rules(other)
+        (False, True)
+        """
+        if not isinstance(other, RuleSet):
+            raise TypeError(f"other must be a RuleSet, got {shown(other)}")
+        return (self.rules, self.fallbacks, self.default) == (other.rules, other.fallbacks, other.default)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return pickled_state({part.name: getattr(self, part.name) for part in fields(self)})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(restored_state(state))
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -164,6 +225,25 @@ class RuleSet(RuleSetMethods):
     def __getitem__(self, index: int | slice) -> Rule | tuple[Rule, ...]:
         return self.rules[index]
 
+    def statement(self, number: int) -> Rule:
+        """Return the rule or fallback rule with a printed number, from 1; the numbers of fallback rules follow.
+
+        Examples
+        --------
+        >>> rules = Rule.parse("IF age <= 37 THEN good"), Rule.parse("IF age <= 60 THEN good")
+        >>> rule_set = RuleSet(rules[:1], ("bad", "good"), "bad", (5, 5), (5, 1), fallbacks=rules[1:])
+        >>> print(rule_set.statement(2))
+        IF age <= 60 THEN good
+        """
+        n_rules, n_all = len(self.rules), len(self.all_rules)
+        is_number = isinstance(number, numbers.Integral) and not isinstance(number, bool)
+        if not is_number or not 1 <= int(number) <= n_all:
+            parts = [f"rules from 1 to {n_rules}"] if n_rules else []
+            parts += [f"fallback rules from {n_rules + 1} to {n_all}"] if self.fallbacks else []
+            exist = " and ".join(parts) or "no rules, only the default label"
+            raise error("number", f"the printed number of a rule or fallback rule; there are {exist}", number)
+        return self.all_rules[int(number) - 1]
+
     @property
     def all_rules(self) -> tuple[Rule, ...]:
         """The rules, then the fallback rules: positions and printed numbers refer to this order."""
@@ -174,15 +254,30 @@ class RuleSet(RuleSetMethods):
         """Whether the class counts of all covering rules are added up to decide the label."""
         return self.conflict == "counts"
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Hashable, ...]:
         """The columns that the rules and fallback rules read, in the order of first use."""
-        return tuple(dict.fromkeys(c.column for rule in self.all_rules for c in rule.conditions))
+        return tuple(self.column_kinds)
+
+    @cached_property
+    def column_kinds(self) -> dict[Hashable, str]:
+        """The types of the columns that the rules read: as in training, or else from the conditions, or else empty."""
+        known = dict(self.kinds)
+        kinds: dict[Hashable, str] = {}
+        for rule in self.all_rules:
+            for condition in rule.conditions:
+                if not kinds.get(condition.column):
+                    kinds[condition.column] = known.get(condition.column) or condition.kind
+        return kinds
 
     def kind(self, column: Hashable) -> str:
         """Return the type of a column: as in training, or else from the conditions on it; empty if unknown."""
-        kinds = [c.kind for rule in self.all_rules for c in rule.conditions if c.column == column]
-        return dict(self.kinds).get(column) or next(filter(None, kinds), "")
+        return self.column_kinds.get(column) or dict(self.kinds).get(column, "")
+
+    def expected_kind(self, column: Hashable) -> str:
+        """Return the type as which a column is read: each value of a table is converted to it by itself."""
+        conditions = (c for rule in self.all_rules for c in rule.conditions if c.column == column)
+        return expected_kind(dict(self.kinds).get(column, ""), conditions)
 
     def answer(self, X: Any) -> Answers:
         """Apply the rule set to a table and return all results from one pass over it: see :class:`Answers`.
@@ -193,7 +288,7 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(self.rules, as_table(X)).flags()
+        return find_covers(self.rules, as_table(X), dict(self.kinds)).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.
@@ -231,7 +326,7 @@ class RuleSet(RuleSetMethods):
         """The class counts of the rules as arrays, by position in ``classes``."""
         return Evidence(
             self.class_counts(self.rules),
-            np.array([self.classes.index(rule.label) for rule in self.rules], np.int64),
+            self.labels_of(np.arange(len(self.rules))),
             np.array(self.class_totals, np.int64),
             None if self.class_weights is None else np.array(self.class_weights, np.float64),
             float(len(self.classes) if self.smoothing is None else self.smoothing),
@@ -265,8 +360,9 @@ class RuleSet(RuleSetMethods):
 
     def labels_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the labels of the rules at some positions in ``all_rules``, -1 for the default label, as positions."""
-        labels = [self.classes.index(rule.label) for rule in self.all_rules]
-        return np.array([*labels, self.classes.index(self.default)], np.int64)[positions]
+        position = {label: k for k, label in enumerate(self.classes)}
+        labels = [position[rule.label] for rule in self.all_rules]
+        return np.array([*labels, position[self.default]], np.int64)[positions]
 
     def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
         """Return the class counts of some rules, in the order of ``classes``: a row each."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import format_body, format_label
 
@@ -69,6 +70,16 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     for k, label in enumerate(rule_set.classes):
         columns[f"n {format_label(label)}"] = [row[k] for row in counts]
     return columns
+
+
+def as_frame(like: Any, columns: dict[str, list[Any]]) -> Any:
+    """Return columns as a data frame of the library of a table, see :func:`frame_like`; ``rule`` are integers."""
+    try:
+        return frame_like(like, columns, rule="Int64")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"a data frame cannot store the text {error.object[:60]!r}, which has lone surrogates; rename the label"
+        ) from None
 
 
 def no_rule_text(rule_set: RuleSet) -> str:

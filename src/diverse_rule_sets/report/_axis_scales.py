@@ -64,6 +64,9 @@ class AxisScale:
     values: tuple[tuple[float, ...], ...] = ()
     names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<AxisScale: {self.name!r}, {self.positions.size} positions from {self.low:.6g} to {self.high:.6g}>"
+
     @property
     def name(self) -> Hashable:
         """The name of the column; None for an axis without a column."""
@@ -92,7 +95,8 @@ class AxisScale:
             low, high = bounds.get(">", self.low), bounds.get("<", self.high)
             return [(low, high)] if low <= high else []
         if condition.values_named and not condition.excludes:
-            return [(float(value),) * 2 for value in condition.values_named if isinstance(value, numbers.Real)]
+            numbers_and_dates = numbers.Real | datetime.datetime
+            return [(_position(value),) * 2 for value in condition.values_named if isinstance(value, numbers_and_dates)]
         some = condition.excludes or condition.holds(self.column).any()  # an empty list of values holds for no record
         return [(self.low, self.high)] if some else []
 

@@ -15,14 +15,17 @@ from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import NORMAL, SMALL, bar_legend, class_bars, label_ticks, set_title
+from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Integers, Summary
-from diverse_rule_sets.report._text_layout import distinct_names, escape_missing, names_of, rule_text
+from diverse_rule_sets.report._text_layout import distinct_names, escape_missing, names_of, rule_lines, rule_text
 
-# Up to this number of bars the text of a rule can have two lines.
+# Up to this number of bars the text of a rule can have several lines.
 _FEW_BARS = 25
+# Height of a line of text, and smallest distance of two bars, in inches.
+_LINE, _PITCH = 0.14, 0.2
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CoverageDisplay(RuleSetDisplay):
     """Number of records of each class that each rule covers, then of each fallback rule and the default label.
 
@@ -91,6 +94,10 @@ class CoverageDisplay(RuleSetDisplay):
         correct = self.counts[np.arange(totals.size), self.own]
         return np.divide(correct, totals, out=np.full(totals.size, np.nan), where=totals > 0)
 
+    def _content(self) -> str:
+        parts = [(self.n_rules, "rule"), (len(self.rules) - self.n_rules, "fallback rule"), (self.n_records, "record")]
+        return ", ".join(with_noun(n, noun) for n, noun in parts)
+
     def plot(self, ax: Any = None, *, shares: bool = False) -> Self:
         """Draw the bars.
 
@@ -103,7 +110,8 @@ class CoverageDisplay(RuleSetDisplay):
         own_figure, few = ax is None, self.counts.shape[0] <= _FEW_BARS
         names, places = self._tick_names(few), self._places()
         if ax is None:
-            height = (0.36 if few else 0.2) * (places[-1] + 1) + 1.5
+            pitch = _PITCH + _LINE * max(name.count("\n") for name in names) if few else _PITCH
+            height = max(pitch, 0.36 if few else 0) * (places[-1] + 1) + 1.5
             _, ax = plt.subplots(figsize=(10 if few else 13, height), layout="constrained")
         (ax,) = given_axes(ax, 1)
         totals = self.counts.sum(axis=1)
@@ -147,7 +155,8 @@ class CoverageDisplay(RuleSetDisplay):
 
     def _tick_names(self, few: bool) -> list[str]:
         """Return the text of each bar, shortened to the width of the plot."""
-        width, line = (100, 56) if few else (104, None)
+        width = 100 if few else 104
         known, default = names_of(self.rules), escape_missing(self.default)
-        names = [rule_text(j, rule, width, line, known) for j, rule in enumerate(self.rules, 1)]
+        listed = enumerate(self.rules, 1)
+        names = [rule_lines(j, r, width, 56, known) if few else rule_text(j, r, width, None, known) for j, r in listed]
         return [*names, f"OTHERWISE {distinct_names((*known, default), width // 2)[default]}"]

@@ -22,6 +22,14 @@ class Display(ABC):
     def plot(self, ax: Any = None) -> Self:
         """Draw the plot."""
 
+    @abstractmethod
+    def _content(self) -> str:
+        """Return what the plot shows, in a few words."""
+
+    def __repr__(self) -> str:
+        # One line: a notebook prints it above the plot if the display ends a cell.
+        return f"<{type(self).__name__}: {self._content()}>"
+
     def _set_axes(self, axes: Sequence[Any]) -> Self:
         """Store the axes and the figure of the plot."""
         self.axes_ = np.array([*axes, None], object)[:-1]  # numpy would convert the axes without the None
@@ -43,7 +51,8 @@ class RuleSetDisplay(Display):
 
         Parameters
         ----------
-        clf : a fitted classifier of this package
+        clf : a fitted classifier of this package, or a Pipeline or a search such as GridSearchCV that ends in one. The
+            earlier steps of a pipeline transform X, and the plot shows the columns that they return
         X, y : the records and their labels
         ax : axes to draw into, see ``plot``; by default those of a new figure
         """
@@ -52,4 +61,4 @@ class RuleSetDisplay(Display):
     @classmethod
     def from_rule_set(cls, rule_set: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
         """Draw the rules of a rule set; parameters as in :meth:`from_estimator`."""
-        return cls._from_summary(summarise(rule_set, X, y)).plot(ax)
+        return cls._from_summary(summarise(rule_set, X, y, name="rule_set")).plot(ax)

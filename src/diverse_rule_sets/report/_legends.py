@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._util.plotting import GREY, class_colours, colours
-from diverse_rule_sets.report._text_layout import distinct_names, draw_literally, escape_missing, width_of, wrap
+from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colour, class_colours
+from diverse_rule_sets.report._text_layout import (
+    distinct_names,
+    draw_literally,
+    escape_missing,
+    left_to_right,
+    width_of,
+    wrap,
+)
 
 # Font sizes in points. They are fixed, because the sizes of figures are computed from the lengths of texts.
 TINY, SMALL, NORMAL, LARGE = 6.0, 7.5, 9.0, 11.0
@@ -19,9 +26,9 @@ LETTER_WIDTH = 0.062
 
 def set_title(ax: Any, title: str, notes: Sequence[str] = (), width: int = 90) -> None:
     """Set the title of axes, with notes in small letters below it."""
-    small = "\n".join(wrap(escape_missing(note), width) for note in notes if note)
+    small = left_to_right("\n".join(wrap(escape_missing(note), width) for note in notes if note))
     n_lines = small.count("\n") + 1 if small else 0
-    large = wrap(escape_missing(title), round(width * SMALL / LARGE))
+    large = left_to_right(wrap(escape_missing(title), round(width * SMALL / LARGE)))
     texts = [ax.set_title(large, fontsize=LARGE, loc="left", pad=6 + 1.3 * SMALL * n_lines)]
     if small:
         below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
@@ -37,7 +44,8 @@ def draw_message(ax: Any, message: str) -> None:
 
 def label_ticks(axis: Any, positions: Sequence[float], names: Sequence[str], **style: Any) -> None:
     """Write names at positions of an axis."""
-    axis.set_ticks(list(positions), labels=list(names), parse_math=False, usetex=False, **style)  # both sides
+    shown = [left_to_right(name) for name in names]
+    axis.set_ticks(list(positions), labels=shown, parse_math=False, usetex=False, **style)  # both sides
     draw_literally(axis.get_ticklabels())
 
 
@@ -72,22 +80,20 @@ def class_entries(classes: Sequence[str], shades: Sequence[str], others: bool) -
 def class_bars(ax: Any, positions: Sequence[float], counts: NDArray[Any], own: Sequence[int], height: float) -> None:
     """Draw horizontal bars of counts by class; each bar starts with its own class (-1: no own class).
 
-    Up to 8 classes have a colour each. If there are more, only the own class of each bar has a colour; all others are
-    grey.
+    Up to MAX_DISTINCT classes have a colour each. If there are more, only the own class of each bar has a colour; all
+    others are grey.
     """
     n_bars, n_classes = counts.shape
     style = {"edgecolor": ax.get_facecolor(), "linewidth": 0.4, "height": height}
-    shades, many = class_colours(n_classes, ())
     is_own = np.arange(n_classes) == np.array(own, np.int64).reshape(n_bars, 1)
     first = np.where(is_own, counts, 0).sum(axis=1)
-    if many:
-        hues = colours(n_classes)
-        ax.barh(positions, first, color=[hues[k] if k >= 0 else GREY for k in own], **style)
+    if n_classes > MAX_DISTINCT:
+        ax.barh(positions, first, color=[class_colour(k) if k >= 0 else GREY for k in own], **style)
         ax.barh(positions, counts.sum(axis=1) - first, left=first, color=GREY, **style)
         return
     others = np.where(is_own, 0, counts)
     lefts = np.where(is_own, 0, first[:, None] + np.cumsum(others, axis=1) - others)
-    for k, shade in enumerate(shades):
+    for k, shade in enumerate(class_colours(n_classes)):
         ax.barh(positions, counts[:, k], left=lefts[:, k], color=shade, **style)
 
 
@@ -95,7 +101,7 @@ def bar_legend(ax: Any, classes: Sequence[str], below: bool) -> None:
     """Add the legend of :func:`class_bars`; parameters as in :func:`legend`."""
     from matplotlib.patches import Patch
 
-    shades, many = class_colours(len(classes), ())
-    own = (Patch(color=colours(len(classes))[0]), "class of the bar, in its colour")
+    own = (Patch(color=class_colour(0)), "class of the bar, in colour")
     others = (Patch(color=GREY), "all other classes")
-    legend(ax, [own, others] if many else class_entries(classes, shades, others=False), below)
+    few = class_entries(classes, class_colours(len(classes)), others=False)
+    legend(ax, few if len(classes) <= MAX_DISTINCT else [own, others], below)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._util.plotting import GREY, HIGHLIGHT, given_axes, pyplot, text_colour_on
+from diverse_rule_sets._util.colours import GREY, text_colour_on
+from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
 from diverse_rule_sets.model._answers import covering_groups
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule
@@ -25,8 +26,9 @@ from diverse_rule_sets.report._legends import (
     label_ticks,
     set_title,
 )
+from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Integers, Summary
-from diverse_rule_sets.report._text_layout import names_of, rule_text
+from diverse_rule_sets.report._text_layout import names_of, rule_lines
 
 # Up to this number of rules the plot has numbers in the cells and the rules as text.
 _FEW_RULES = 20
@@ -58,7 +60,7 @@ class Combination(NamedTuple):
         return sum(self.class_counts)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class OverlapDisplay(RuleSetDisplay):
     """Number of records that each two rules share, and the combinations of rules that cover the same records.
 
@@ -114,6 +116,10 @@ class OverlapDisplay(RuleSetDisplay):
         labels = [rule.label for rule in self.rules]
         differ = np.array([[one != other for other in labels] for one in labels], np.bool_)
         return np.asarray(differ.reshape(self.shared.shape) & (self.shared > 0))
+
+    def _content(self) -> str:
+        parts = [(len(self.rules), "rule"), (len(self.combinations), "combination"), (self.n_records, "record")]
+        return ", ".join(with_noun(n, noun) for n, noun in parts)
 
     def plot(self, ax: Any = None, *, max_combinations: int = 20) -> Self:
         """Draw the matrix and the combinations.
@@ -207,7 +213,7 @@ class OverlapDisplay(RuleSetDisplay):
         n = len(self.rules)
         if n <= _FEW_RULES:
             known = names_of(self.rules)
-            names = [rule_text(j, rule, 92, 46, known) for j, rule in enumerate(self.rules, 1)]
+            names = [rule_lines(j, rule, 92, 46, known) for j, rule in enumerate(self.rules, 1)]
             label_ticks(ax.yaxis, range(n), names, fontsize=SMALL)
             label_ticks(ax.xaxis, range(n), [str(j) for j in range(1, n + 1)], fontsize=SMALL)
         else:
@@ -229,7 +235,7 @@ class OverlapDisplay(RuleSetDisplay):
         ax.scatter(*np.mgrid[0 : len(members), 0 : len(drawn)].reshape(2, -1), s=12, color=GREY, alpha=0.2)
         for row, each in enumerate(drawn):
             xs = [column[j] for j in each.rules]
-            colour = HIGHLIGHT if each.contradiction else GREY
+            colour = ax.xaxis.label.get_color() if each.contradiction else GREY
             ax.plot(xs, [row] * len(xs), color=colour, marker="X" if each.contradiction else "o", ms=5.5, lw=1.5)
         ax.set(xlim=(-0.6, len(members) - 0.4), ylim=(_n_rows(ax, drawn) - 0.4, -0.6))
         step = math.ceil(_NUMBER * len(members) / (_MAX_WIDTH - _BARS[False] - 1.0))
@@ -294,11 +300,11 @@ def _n_rows(ax: Any, drawn: Sequence[Combination]) -> float:
 
 def _pale_to_strong(background: Any) -> Any:
     """Return a colour map from a colour close to the background to one with a strong contrast."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+    from matplotlib.colors import LinearSegmentedColormap
 
     middle, strong = ("#2B8CC4", "#08264A") if text_colour_on(background) == "black" else ("#2B7DB8", "#E8F4FF")
-    pale = 0.8 * np.array(to_rgb(background)) + 0.2 * np.array(to_rgb(middle))
-    return LinearSegmentedColormap.from_list("pale to strong", [tuple(pale), middle, strong])
+    colours: list[Any] = [mix(middle, background, 0.2), middle, strong]
+    return LinearSegmentedColormap.from_list("pale to strong", colours)
 
 
 def _one_colour(colour: str) -> Any:

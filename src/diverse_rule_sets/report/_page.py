@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_number, generator
+from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colours
 from diverse_rule_sets._util.files import whole_file
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import conflict_text, percent, probability_text, weight_text
-from diverse_rule_sets.report._page_content import N_COLOURS, content
+from diverse_rule_sets.report._page_content import content
+from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.report._text_layout import distinct_names
 
@@ -63,13 +65,14 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     environment = _environment()
     summary = summarise(clf, X, y)
     data = content(summary, int(n_samples), rng, _index(X))
-    style, script = _page_file(environment, "page.css"), "\n".join(_page_file(environment, name) for name in _SCRIPTS)
+    style = _page_file(environment, "page.css") + _class_styles(len(summary.classes))
+    script = "\n".join(_page_file(environment, name) for name in _SCRIPTS)
     return str(
         environment.get_template("page.html").render(
             **data,
             **_template_values(summary, data),
             segments=_segmenter(data),
-            title=title or "Rule set report",
+            title=(title or "Rule set report").encode("utf8", "replace").decode("utf8"),
             data=_json(data),
             style=style,
             script=script,
@@ -96,7 +99,8 @@ def write_html(
 
     Parameters
     ----------
-    clf : a fitted classifier of this package, or a RuleSet
+    clf : a fitted classifier of this package, a Pipeline or a search such as GridSearchCV that ends in one, or a
+        RuleSet. The earlier steps of a pipeline transform X, and the page shows the columns that they return
     X, y : records and their labels, preferably not the training data; each label must be a class of the rule set
     path : file to write. An existing file is replaced only after the new one is complete
     title : heading of the page
@@ -156,7 +160,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(percent=percent, number=_with_commas, with_noun=_with_noun)
+    environment.filters.update(percent=percent, number=_with_commas, with_noun=with_noun)
     return environment
 
 
@@ -171,6 +175,13 @@ def _index(X: Any) -> Any:
 def _page_file(environment: Any, name: str) -> str:
     """Return the text of a file of the page, with the line ends that the browser hashes."""
     return str(environment.loader.get_source(environment, name)[0]).replace("\r\n", "\n")
+
+
+def _class_styles(n_classes: int) -> str:
+    """Return the CSS rules of the colours of the classes, and of all other classes in bars of many classes."""
+    names = [*(f"c{k}" for k in range(n_classes)), "rest"]
+    pairs = zip(names, [*class_colours(n_classes), GREY], strict=True)
+    return "".join(f".{name} {{ fill: {colour}; background: {colour}; }}\n" for name, colour in pairs)
 
 
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -205,7 +216,7 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
         "conflict": conflict_text(rule_set),
         "weights": weight_text(rule_set),
         "probability_note": probability_text(rule_set),
-        "many": len(facts["classes"]) > N_COLOURS,
+        "many": len(facts["classes"]) > MAX_DISTINCT,
         "with_shares": len(facts["classes"]) <= _MAX_SHARES,
         "too_wide": _width(facts["confusion"]) > _PAPER,
         "short_names": [distinct_names(tuple(facts["classes"]), _MAX_NAME)[name] for name in facts["classes"]],
@@ -244,7 +255,7 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
         (
             "Rules",
             _with_commas(len(rule_set)),
-            f"and {_with_noun(n_fallbacks, 'fallback rule') if n_fallbacks else 'no fallback rules'}",
+            f"and {with_noun(n_fallbacks, 'fallback rule') if n_fallbacks else 'no fallback rules'}",
         ),
         ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
         ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are covered by two or more rules"),
@@ -254,17 +265,16 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
 
 def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
     """Return a function that divides a bar into classes: first those in `own`, then by size, largest first."""
-    names, colours = data["facts"]["classes"], data["colours"]
+    names, colours = data["labels"], data["colours"]
+    few = len(names) <= MAX_DISTINCT
 
     def segments(counts: list[int], own: Collection[int] = ()) -> list[dict[str, Any]]:
         order = sorted((k for k, n in enumerate(counts) if n), key=lambda k: (k not in own, -counts[k]))
         total, start, parts = sum(counts), 0, []
         for k in order:
             x, width = round(100 * start / total, 3), round(100 * counts[k] / total, 3)
-            share = percent(counts[k] / total)
-            parts.append(
-                {"x": x, "width": width, "colour": colours[k], "own": k in own, "label": names[k], "share": share}
-            )
+            share, colour = percent(counts[k] / total), colours[k] if few or k in own else "rest"
+            parts.append({"x": x, "width": width, "colour": colour, "own": k in own, "label": names[k], "share": share})
             start += counts[k]
         return parts
 
@@ -273,8 +283,3 @@ def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
 
 def _with_commas(n: int) -> str:
     return f"{n:,}"
-
-
-def _with_noun(n: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with a noun in singular or plural."""
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

@@ -11,15 +11,16 @@ from diverse_rule_sets._input.tables import Column
 from diverse_rule_sets.report._page_model import Field, field_of, model_of, no_panel_reason
 from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
 from diverse_rule_sets.report._summary import Flags, Integers, Summary
+from diverse_rule_sets.report._text_layout import distinct_names
 
 # Columns that no rule uses are shown until this total number of columns is reached.
 MAX_COLUMNS = 24
 # Largest number of values of sampled records in the page.
 _MAX_CELLS = 100_000
+# Longer labels are shortened, in letters; the page shows the full text when the mouse is over them.
+_MAX_LABEL = 100
 # Largest number of pairs of rules in the table of overlaps.
 MAX_OVERLAPS = 100
-# Largest number of classes that have different colours.
-N_COLOURS = 8
 
 
 def content(
@@ -52,7 +53,8 @@ def content(
         "n_contradictions": sum(pair["contradiction"] for pair in facts["overlaps"]),
         "phrases": phrases,
         "sentences": [sentence(parts) for parts in phrases],
-        "colours": _colours(len(rule_set.classes)),
+        "labels": [distinct_names(tuple(facts["classes"]), _MAX_LABEL)[name] for name in facts["classes"]],
+        "colours": [f"c{k}" for k in range(len(rule_set.classes))],  # CSS classes
         "columns": [field.to_dict() for field in fields],
         "used_columns": [_used_columns(rule.conditions, fields) for rule in rule_set.all_rules],
         "records": _records(summary, fields, records, index),
@@ -74,7 +76,7 @@ def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
     """Return the columns to show; columns of unsupported types are left out if no rule uses them."""
     for name in names:
         try:
-            yield summary.table.column(name)
+            yield summary.table.column(name, summary.rule_set.expected_kind(name))
         except TypeError:  # such as lists and durations
             if name in summary.rule_set.columns:
                 raise
@@ -99,11 +101,6 @@ def _sample(
     n_right = min(right.size, n_samples - n_wrong)
     sides = {"right": (right, n_right), "wrong": (wrong, n_wrong)}
     return {side: np.sort(rng.choice(group, n, replace=False)) for side, (group, n) in sides.items()}
-
-
-def _colours(n_classes: int) -> list[str]:
-    """Return the CSS class for the colour of each class; the same one for all if there are more than N_COLOURS."""
-    return [f"c{k}" for k in range(n_classes)] if n_classes <= N_COLOURS else ["many"] * n_classes
 
 
 def _used_columns(conditions: Iterable[Any], fields: list[Field]) -> list[int]:

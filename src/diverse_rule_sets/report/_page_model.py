@@ -6,15 +6,15 @@ choice, and the page embeds the results.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, NUMBER, TEXT, Column
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, _comparable
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, comparable
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._plain_text import name_of, value_of
@@ -52,8 +52,8 @@ class Field:
         values = self.column.values[records]
         if self.ordered:
             return [_json_number(value) if self.column.kind == NUMBER else _microseconds(value) for value in values]
-        position = {value: k for k, value in enumerate(self.choices)}
-        return [None if code < 0 else position[self.column.categories[code]] for code in values.tolist()]
+        position = {identity(value): k for k, value in enumerate(self.choices)}
+        return [None if code < 0 else position[identity(self.column.categories[code])] for code in values.tolist()]
 
     def start(self) -> Any:
         """Return the (lower) median or the most frequent value of a column that rules use; None for other columns."""
@@ -65,7 +65,7 @@ class Field:
             middle = np.argsort(values, kind="stable")[(values.size - 1) // 2]
         else:
             middle = np.argmax(values == np.bincount(values).argmax())
-            if self.column.categories[values[middle]] not in self.choices:
+            if identity(self.column.categories[values[middle]]) not in set(map(identity, self.choices)):
                 return -1
         return self.cells(present[[middle]])[0]
 
@@ -79,7 +79,7 @@ class Field:
             "kind": "number" if kind == NUMBER else "date" if self.ordered else "choice",
             "utc": kind == INSTANT,
             "days": bool(days),
-            "other": kind in (TEXT, CATEGORY),
+            "other": kind != BOOLEAN and not self.ordered,
             "choices": [_truncate(value_of(value)) for value in self.choices],
             "start": self.start(),
             "used": self.used,
@@ -93,20 +93,18 @@ class Field:
             return {"missing": True}
         if condition.comparisons:
             return {"tests": [[test, self._bound(bound)] for test, bound in condition.comparisons]}
-        values = [value for value in condition.values_named if self.column.kind == NUMBER and _is_number(value)]
-        return {"values": [float(value) for value in values], "not": condition.excludes}
+        values = [value for value in condition.values_named if type_of(value) == self.column.kind]
+        return {"values": [self._bound(value) for value in values], "not": condition.excludes}
 
     def _choice_test(self, condition: Condition) -> dict[str, Any]:
         """Return for which choices a condition holds, and whether it holds for other values and for missing values."""
         n = len(self.choices)
-        probe = replace(
-            self.column, values=np.array([*range(n + 1), -1], np.int32), categories=(*self.choices, object())
-        )
+        probe = replace(self.column, values=np.array([*range(n + 1), -1], np.int32), categories=self.choices)
         holds = condition.holds(probe).tolist()
         return {"choices": [k for k in range(n) if holds[k]], "other": holds[n], "missing": holds[n + 1]}
 
     def _bound(self, bound: Any) -> Any:
-        return float(bound) if self.column.kind == NUMBER else _microseconds(_comparable(bound))
+        return float(bound) if self.column.kind == NUMBER else _microseconds(comparable(bound))
 
 
 _DAY = 86_400_000_000
@@ -129,10 +127,10 @@ def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
     frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if used and records.size else 0]
     selection = set(frequent.tolist()) | set(column.values[records].tolist())
     conditions = (c for rule in rule_set.all_rules for c in rule.conditions if c.column == column.name)
-    named = dict.fromkeys(value for condition in conditions for value in condition.values_named)
-    selection |= {column.positions[value] for value in named if value in column.positions}
-    choices = [column.categories[k] for k in sorted(selection - {-1}) if counts[k] or column.categories[k] in named]
-    choices += [value for value in named if value not in column.positions and _belongs_to(value, column.kind)]
+    named = {identity(value): value for condition in conditions for value in condition.values_named}
+    known = {column.positions[key] for key in named if key in column.positions}
+    choices = [column.categories[k] for k in sorted(selection | known - {-1}) if k in known or (k >= 0 and counts[k])]
+    choices += [value for key, value in named.items() if key not in column.positions and _belongs_to(value, column)]
     return Field(column, tuple(choices), used)
 
 
@@ -144,7 +142,7 @@ def _with_kind(column: Column, kind: str) -> Column:
     if kind in (DATE, INSTANT):
         return Column(column.name, kind, np.full(n, "NaT", "datetime64[us]"))
     categories = (False, True) if kind == BOOLEAN else ()
-    return Column(column.name, kind if kind in (BOOLEAN, TEXT) else CATEGORY, column.values, categories)
+    return Column(column.name, kind or CATEGORY, column.values, categories)
 
 
 def no_panel_reason(rule_set: RuleSet) -> str:
@@ -197,12 +195,8 @@ def _body_dicts(conditions: Iterable[Condition], by_name: dict[Hashable, tuple[i
     return [{"column": j, **field.condition(condition)} for condition, j, field in fields]
 
 
-def _belongs_to(value: Any, kind: str) -> bool:
-    return kind == CATEGORY or isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+def _belongs_to(value: Any, column: Column) -> bool:
+    return column.kind == CATEGORY or type_of(value) == column.type_of_values
 
 
 def _json_number(value: Any) -> Any:

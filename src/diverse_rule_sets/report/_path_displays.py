@@ -9,17 +9,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._util.plotting import class_colours, colours, given_axes, pyplot
+from diverse_rule_sets._util.colours import GREY, some_class_colours
+from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
+from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._text import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import NORMAL, SMALL, class_entries, draw_message, legend, set_title
+from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Summary, summarise
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FitPathDisplay(Display):
     """What each rule added when it was selected: to the objective, to the coverage, to the recall of its class.
 
@@ -63,19 +66,20 @@ class FitPathDisplay(Display):
 
         Parameters
         ----------
-        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`; baselines have no ``history_``
+        clf : a fitted :class:`~diverse_rule_sets.DiverseRuleSetClassifier`, or a Pipeline or a search such as
+            GridSearchCV that ends in one; baselines have no ``history_``
         X, y : the records on which coverage is measured and their labels
         ax : axes to draw into, see ``plot``; by default those of a new figure
         """
-        summary = summarise(clf, X, y)
-        if not isinstance(getattr(clf, "history_", None), list):
+        summary, found = summarise(clf, X, y), unwrap(clf)
+        history = getattr(found.model, "history_", None)
+        if not isinstance(history, list):
             raise TypeError(
-                f"clf must have the attribute history_, as a fitted DiverseRuleSetClassifier has, "
-                f"got {type(clf).__name__}"
+                f"clf must have the attribute history_, as a fitted DiverseRuleSetClassifier has, got {found}"
             )
-        if [step["label"] for step in clf.history_] != [rule.label for rule in clf.rule_set_]:
+        if [step["label"] for step in history] != [rule.label for rule in summary.rule_set]:
             raise ValueError("clf must have the rules of its fit, got a clf whose rule_set_ was changed after fit")
-        return cls._from_history(summary, clf.history_, float(clf.lambda_)).plot(ax)
+        return cls._from_history(summary, history, float(found.model.lambda_)).plot(ax)
 
     @classmethod
     def _from_history(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
@@ -94,6 +98,10 @@ class FitPathDisplay(Display):
         """Mean distance of each rule to the rules before it; NaN for the first."""
         n_before = np.arange(self.quality.size)
         return np.divide(self.distance_gain, n_before, out=np.full(n_before.size, np.nan), where=n_before > 0)
+
+    def _content(self) -> str:
+        value = f", objective {self.objective[-1]:.4g}, coverage {percent(self.coverage[-1])}" if self.own else ""
+        return with_noun(len(self.own), "rule") + value
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path.
@@ -117,7 +125,7 @@ class FitPathDisplay(Display):
         if len(axes) > 1:
             self._draw_coverage(axes[1])
             self._draw_gains(axes[2:])
-            shades, others = class_colours(len(self.classes), self.own)
+            shades, others = some_class_colours(len(self.classes), self.own)
             listed = [k for k in range(len(self.classes)) if k in self.own or others]
             entries = class_entries([self.classes[k] for k in listed], [shades[k] for k in listed], others)
             legend(axes[2], entries, below=own_figure)
@@ -125,7 +133,7 @@ class FitPathDisplay(Display):
 
     def _draw_gains(self, axes: Sequence[Any]) -> None:
         """Draw quality, mean distance and recall gain of each rule, in the colour of its class."""
-        shades, _ = class_colours(len(self.classes), self.own)
+        shades, _ = some_class_colours(len(self.classes), self.own)
         n, bar_colours = self.quality.size, [shades[k] for k in self.own]
         places = np.arange(1, n + 1)
         axes[0].bar(places, self.quality, color=bar_colours, width=0.8)
@@ -141,19 +149,19 @@ class FitPathDisplay(Display):
         from matplotlib.patches import Patch
 
         n = self.quality.size
-        places, shades = np.arange(1, n + 1), colours(2)
-        quality = np.cumsum(self.quality)
-        ax.bar(places, quality, color=shades[0], width=0.8)
-        ax.bar(places, self.objective - quality, bottom=quality, color=shades[1], width=0.8)
-        parts = [(Patch(color=shades[1]), f"{self.lambda_:.3g} x distances"), (Patch(color=shades[0]), "qualities")]
+        places, quality = np.arange(1, n + 1), np.cumsum(self.quality)
+        pale = mix(GREY, ax.get_facecolor(), 0.45)  # shades of grey, because colours belong to the classes
+        ax.bar(places, quality, width=0.8, color=GREY)
+        ax.bar(places, self.objective - quality, bottom=quality, width=0.8, color=pale)
+        parts = [(Patch(color=pale), f"{self.lambda_:.3g} x distances"), (Patch(color=GREY), "qualities")]
         _finish(ax, n, "Objective after each rule", f"final value {self.objective[-1]:.4g}")
         legend(ax, parts, below=False)
 
     def _draw_coverage(self, ax: Any) -> None:
         """Draw the share of records that the rules up to each one cover."""
-        n = self.quality.size
-        ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colours(3)[2], lw=1.8)
-        ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colours(3)[2], ms=4)
+        n, colour = self.quality.size, ax.xaxis.label.get_color()
+        ax.step(np.arange(n + 1), [0, *(100 * self.coverage)], where="post", color=colour, lw=1.8)
+        ax.plot(np.arange(1, n + 1), 100 * self.coverage, "o", color=colour, ms=4)
         _finish(ax, n, "Coverage after each rule, in %", f"final value {percent(self.coverage[-1])}")
         ax.set_ylim(0, 105)
 
@@ -180,7 +188,7 @@ def _finish(ax: Any, n: int, title: str, note: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TradeOffDisplay(Display):
     """Accuracy against the number of rules and against overlap, on held-out folds.
 
@@ -226,12 +234,15 @@ class TradeOffDisplay(Display):
 
         Parameters
         ----------
-        clf : the classifier whose other parameters are used; it need not be fitted
+        clf : the classifier whose other parameters are used, or a Pipeline that ends in it; it need not be fitted
         X, y : the records and their labels
         ax : two axes to draw into; by default those of a new figure
         **options : parameters of :func:`~diverse_rule_sets.diversity_path`
         """
         return cls.from_path(diversity_path(clf, X, y, **options), ax=ax)
+
+    def _content(self) -> str:
+        return with_noun(len(self.path), "point")
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path.

@@ -63,3 +63,14 @@ def sentence(phrases: Sequence[dict[str, Any]]) -> str:
     """
     parts = (" ".join([p["column"], p["verb"], ", ".join(p["values"])]).strip() for p in phrases)
     return " and ".join(parts) or ANYTHING
+
+
+def with_noun(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with a noun in singular or plural.
+
+    Examples
+    --------
+    >>> with_noun(1, "rule"), with_noun(1234, "class", "classes")
+    ('1 rule', '1,234 classes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

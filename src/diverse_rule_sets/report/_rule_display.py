@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -12,20 +11,27 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_number, generator
-from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._util.plotting import class_colours, given_axes, pyplot, text_colour_on
+from diverse_rule_sets._util.colours import some_class_colours, text_colour_on
+from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rules import Rule
 from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import SMALL, class_entries, legend, set_title
+from diverse_rule_sets.report._plain_text import with_noun
+from diverse_rule_sets.report._rule_selection import Features, can_draw, feature_pair, rule_numbers
 from diverse_rule_sets.report._summary import Flags, Integers, Summary, summarise
-from diverse_rule_sets.report._text_layout import distinct_names, escape_missing, format_conditions, names_of, rule_text
+from diverse_rule_sets.report._text_layout import (
+    distinct_names,
+    escape_missing,
+    format_conditions,
+    names_of,
+    rule_text,
+    shorten,
+)
 
-Features = tuple[Hashable | None, Hashable | None]
-# The pair of columns is selected among this number of columns at most.
-_MAX_COLUMNS = 20
 # Largest number of rules whose further conditions are listed.
 _MAX_NOTES = 5
 # Width of a line of the title, in letters.
@@ -52,7 +58,7 @@ class Box(NamedTuple):
     top: float
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RuleDisplay(Display):
     """Rules as rectangles over the records, in the plane of two features.
 
@@ -121,7 +127,8 @@ class RuleDisplay(Display):
 
         Parameters
         ----------
-        clf : a fitted classifier of this package, or a RuleSet
+        clf : a fitted classifier of this package, a Pipeline or a search such as GridSearchCV that ends in one, or a
+            RuleSet. The earlier steps of a pipeline transform X, and the plot shows the columns that they return
         X, y : the records and their labels
         rule : number of a rule or fallback rule as printed, from 1, or several numbers; None for all rules that use
             both features or no other features
@@ -134,10 +141,10 @@ class RuleDisplay(Display):
         """
         check_number("max_points", max_points, numbers.Integral, low=1)
         summary = summarise(clf, X, y)
-        selection = _rule_numbers(rule, len(summary.rule_set.all_rules))
-        pair = _features(summary, selection, features)
+        selection = rule_numbers(rule, len(summary.rule_set.all_rules))
+        pair = feature_pair(summary, selection, features)
         if selection is None:
-            selection = [j for j, each in enumerate(summary.rule_set, 1) if _can_draw(each, pair)]
+            selection = [j for j, each in enumerate(summary.rule_set, 1) if can_draw(each, pair)]
         return cls._from_summary(summary, selection, pair, int(max_points), generator(random_state)).plot(ax)
 
     @classmethod
@@ -151,13 +158,13 @@ class RuleDisplay(Display):
     ) -> Self:
         table, rule_set = summary.table, summary.rule_set
         rules = tuple(rule_set.all_rules[j - 1] for j in selection)
-        covers = np.array([rule.covers(table) for rule in rules], np.bool_).reshape(len(rules), table.n_records)
+        covers = find_covers(rules, table, dict(rule_set.kinds)).flags().T
         # In random order, so that no class is drawn over all others.
         records = rng.permutation(table.n_records)[:max_points]
         parts = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
         sample = table.take(records)
-        meets = np.array([rule.covers(sample) for rule in parts], np.bool_).reshape(len(rules), records.size)
-        x, y = (_make_scale(table, name, records, rules, rng) for name in pair)
+        meets = find_covers(parts, sample, dict(rule_set.kinds)).flags().T
+        x, y = (_make_scale(summary, name, records, rules, rng) for name in pair)
         return cls(
             rules=rules,
             numbers=tuple(selection),
@@ -185,6 +192,11 @@ class RuleDisplay(Display):
             )
         ]
 
+    def _content(self) -> str:
+        names = [shorten(format_name(name), 40) for name in (self.x.name, self.y.name) if name is not None]
+        listed = f"{'rule' if len(self.rules) == 1 else 'rules'} {_list_numbers(self.numbers) or 'none'}"
+        return f"{listed} on {' and '.join(names)}, {with_noun(self.n_records, 'record')}"
+
     def plot(self, ax: Any = None) -> Self:
         """Draw the records and the rectangles.
 
@@ -200,7 +212,7 @@ class RuleDisplay(Display):
         (ax,) = given_axes(ax, 1)
         own = [self._label_position(rule) for rule in self.rules]
         frequent = np.argsort(-np.bincount(self.codes, minlength=len(self.classes)), kind="stable").tolist()
-        shades, others = class_colours(len(self.classes), [*own, *frequent])
+        shades, others = some_class_colours(len(self.classes), [*own, *frequent])
         marks = self._draw_records(ax, shades)
         self._draw_boxes(ax, [shades[k] for k in own])
         self.x.draw(ax, "x")
@@ -290,8 +302,7 @@ class RuleDisplay(Display):
         axes = " and ".join(distinct_names(names, 40).values())
         if not self.rules:
             return f"No rule to draw on {axes}"
-        listed = ", ".join(map(str, self.numbers[:20])) + (", ..." if len(self.numbers) > 20 else "")
-        return f"Rules {listed} on {axes}"
+        return f"Rules {_list_numbers(self.numbers)} on {axes}"
 
     def _notes(self) -> list[str]:
         """Return the notes below the title: coverage, further conditions, number of drawn records."""
@@ -314,70 +325,23 @@ class RuleDisplay(Display):
         return notes
 
 
+def _list_numbers(rules: Sequence[int]) -> str:
+    """Return the numbers of the rules as text, of many rules only the first."""
+    return ", ".join(map(str, rules[:20])) + (", ..." if len(rules) > 20 else "")
+
+
 def _make_scale(
-    table: Table, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
+    summary: Summary, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
 ) -> AxisScale:
     """Return the axis of a column, or an axis of random positions if there is no column."""
     if name is None:
         return strip_scale(records.size, rng)
     conditions = [condition for rule in rules for condition in rule.conditions if condition.column == name]
-    return scale_of(table.column(name), records, conditions, rng)
+    column = summary.table.column(name, summary.rule_set.expected_kind(name))
+    return scale_of(column, records, conditions, rng)
 
 
 def _condition_on(rule: Rule, name: Hashable | None) -> Condition | None:
     """Return the condition of a rule on a column; None if there is none."""
     conditions = merge_conditions(condition for condition in rule.conditions if condition.column == name)
     return conditions[0] if conditions else None
-
-
-def _rule_numbers(rule: Any, n_rules: int) -> list[int] | None:
-    """Validate the numbers of the rules to draw; None means all that can be drawn."""
-    if rule is None:
-        return None
-    listed = list(rule) if isinstance(rule, Sequence | np.ndarray) and not isinstance(rule, str) else [rule]
-    if not n_rules and listed == [1]:
-        return []  # no rules, and 1 is the default value
-    for number in listed:
-        check_number("rule", number, numbers.Integral, low=1, high=n_rules)
-    return list(dict.fromkeys(int(number) for number in listed))
-
-
-def _features(summary: Summary, selection: Sequence[int] | None, features: Any) -> Features:
-    """Return the columns of the two axes; the second is None if there is only one."""
-    if features is not None:
-        several = isinstance(features, Sequence | np.ndarray) and not isinstance(features, str)
-        listed = list(features) if several else [features]
-        if len(listed) not in (1, 2) or len(set(listed)) < len(listed):
-            raise ValueError(f"features must be the names of one or two different columns, got {features!r}")
-        for name in listed:
-            if name not in summary.table.names:
-                raise ValueError(f"features must be names of columns of X, got {name!r}, which is not a column")
-        return (listed[0], listed[1] if len(listed) == 2 else None)
-    rule_set = summary.rule_set
-    rules = rule_set.rules if selection is None else tuple(rule_set.all_rules[j - 1] for j in selection)
-    best = _best_pair(rules)
-    used = [*best, *(name for name in _by_use(rule_set.all_rules) if name not in best)]
-    used = used or summary.table.names
-    return (used[0], used[1] if len(used) > 1 else None)
-
-
-def _best_pair(rules: Sequence[Rule]) -> list[Hashable]:
-    """Return the two columns on which most rules can be drawn; fewer if the rules use fewer columns."""
-    names = _by_use(rules)[:_MAX_COLUMNS]
-    if len(names) < 2:
-        return names
-    pairs = list(itertools.combinations(names, 2))
-    counts = [sum(_can_draw(rule, pair) for rule in rules) for pair in pairs]
-    return list(pairs[int(np.argmax(counts))])
-
-
-def _by_use(rules: Sequence[Rule]) -> list[Hashable]:
-    """Return the columns that rules use, sorted by the number of rules that use them, largest first."""
-    uses = Counter(condition.column for rule in rules for condition in rule.conditions)
-    return [name for name, _ in uses.most_common()]
-
-
-def _can_draw(rule: Rule, pair: Features) -> bool:
-    """Return whether a rule uses both columns, or no other columns."""
-    used = {condition.column for condition in rule.conditions}
-    return bool(used) and (set(pair) <= used or used <= set(pair))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.estimators._base import RuleSetEstimator
+from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rules import Rule, RuleSet
@@ -166,28 +169,54 @@ class Summary:
         ]
 
 
-def summarise(rule_set: Any, X: Any, y: Any) -> Summary:
+def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
     """Validate the input and return the summary of a rule set on a table.
 
     Parameters
     ----------
-    rule_set : a RuleSet, or a fitted classifier
+    clf : a RuleSet, a fitted classifier, or a fitted pipeline or search that ends in one
     X, y : records and their labels; each label must be a class of the rule set
+    name : name of the argument `clf` in error messages
     """
-    rules, table = rules_and_table(rule_set, X)
+    rules, table = rules_and_table(clf, X, name)
     # With a cache: the report page reads columns twice, for the rules and for the example records.
     return Summary(rules, table.with_cache(), as_labels(y, rules.classes, table.n_records))
 
 
-def rules_and_table(rule_set: Any, X: Any) -> tuple[RuleSet, Table]:
-    """Return the rule set of a classifier, or the rule set itself, and X as the table that its rules can read."""
-    if isinstance(rule_set, RuleSet):
-        return rule_set, as_table(X)
-    if not isinstance(getattr(rule_set, "rule_set_", None), RuleSet):
-        if hasattr(rule_set, "fit") and hasattr(rule_set, "_table"):  # a classifier of this package
-            raise NotFittedError(f"this {type(rule_set).__name__} is not fitted yet; call fit(X, y) first")
-        raise TypeError(f"expected a RuleSet or a fitted classifier of this package, got {type(rule_set).__name__}")
-    return rule_set.rule_set_, rule_set._table(X)
+def rules_and_table(clf: Any, X: Any, name: str) -> tuple[RuleSet, Table]:
+    """Return the rule set of a model, and X as the table that its rules can read, after the steps of a pipeline."""
+    found = unwrap(clf)
+    model = found.model
+    if isinstance(model, RuleSet):
+        return model, as_table(found.transform(X))
+    if not isinstance(model, RuleSetEstimator):
+        raise TypeError(
+            f"{name} must be a RuleSet or a fitted classifier of this package, or a Pipeline or a search such as "
+            f"GridSearchCV that ends in one, got {found}"
+        )
+    if not isinstance(getattr(model, "rule_set_", None), RuleSet):
+        raise NotFittedError(f"this {found} is not fitted yet; call fit(X, y) first")
+    table = model._table(found.transform(X))
+    names = None if hasattr(model, "feature_names_in_") else found.names_out()
+    fits = names is not None and len(names) == len({*names}) == len(table.names)
+    if names is None or not fits or callable(model.rule_set_.conflict):  # the function may look at columns
+        return model.rule_set_, table
+    # The steps before the classifier gave it an array, whose columns are x0, x1, ... in its rules.
+    return _rename(model.rule_set_, dict(zip(table.names, names, strict=True))), table.rename(names)
+
+
+def _rename(rule_set: RuleSet, names: Mapping[Hashable, Hashable]) -> RuleSet:
+    """Return the rule set with other names of the columns."""
+
+    def rename(rule: Rule) -> Rule:
+        return replace(rule, conditions=tuple(replace(c, column=names[c.column]) for c in rule.conditions))
+
+    return replace(
+        rule_set,
+        rules=tuple(map(rename, rule_set.rules)),
+        fallbacks=tuple(map(rename, rule_set.fallbacks)),
+        kinds=tuple((names[column], kind) for column, kind in rule_set.kinds),
+    )
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -16,6 +16,8 @@ from diverse_rule_sets.model._rules import Rule
 # A condition is not cut to fewer letters than this; instead, the last conditions are left out.
 _MIN_WIDTH = 24
 _AND = " AND "
+# Largest number of lines of a rule next to a bar.
+MAX_LINES = 3
 # Letters and digits at the end of a common prefix: the start of a word, at most 12 letters.
 _PARTIAL_WORD = r"[^\W_]{1,12}$"
 
@@ -186,6 +188,12 @@ def rule_text(number: int, rule: Rule, width: int, line: int | None = None, name
     return fill_lines([first, *(f"AND {other}" for other in others), tail.strip()], line)
 
 
+def rule_lines(number: int, rule: Rule, width: int, line: int, names: tuple[str, ...]) -> str:
+    """Return a rule as :func:`rule_text` does, with less of its text if this would have too many lines."""
+    texts = (rule_text(number, rule, each, line, names) for each in range(width, line, -6))
+    return next((text for text in texts if text.count("\n") < MAX_LINES), rule_text(number, rule, line, line, names))
+
+
 def fill_lines(pieces: Iterable[str], width: int) -> str:
     """Break pieces of text into lines, if possible between the pieces."""
     lines = [""]
@@ -204,6 +212,19 @@ def escape_missing(text: str) -> str:
     for path in _fonts_with(missing):
         missing = missing - _letters_in_font(path, missing)
     return "".join(_escape(c) if c in missing else c for c in text) if missing else text
+
+
+def left_to_right(text: str) -> str:
+    """Return the text with a mark after each Hebrew or Arabic name, so that what follows is not drawn before it.
+
+    Without the mark ``> -0.5`` after such a name would be drawn as ``0.5- <`` before it.
+    """
+    flags = [unicodedata.bidirectional(c) in ("R", "AL") for c in text]
+    marked, follows = [], False  # whether the next letter that is no blank is Hebrew or Arabic, too
+    for letter, flag in zip(reversed(text), reversed(flags), strict=True):
+        marked.append(letter + "\u200e" if flag and not follows else letter)
+        follows = flag or (follows and letter == " ")
+    return "".join(reversed(marked))
 
 
 def _escape(character: str) -> str:

@@ -54,7 +54,7 @@ def sample_rules(
     method : ``"rejection"`` (time linear in the number of records) or ``"enumeration"`` (lists all tuples of distinct
         records; for small tables). Both have exactly the same distribution
     length_odds : 1 for the distribution of the paper; smaller values favour shorter bodies
-    random_state : seed, generator, or None
+    random_state : seed, generator, or None for numpy's global random state
 
     Returns
     -------

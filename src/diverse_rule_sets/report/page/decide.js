@@ -16,9 +16,9 @@ function readValue(column, cell) {
 
 function readModel(model, columns) {
   const readCondition = (condition) => {
-    if (!condition.tests) return condition;
-    const tests = condition.tests.map(([test, bound]) => [test, readValue(columns[condition.column], bound)]);
-    return { ...condition, tests };
+    const read = (value) => readValue(columns[condition.column], value);
+    if (condition.tests) return { ...condition, tests: condition.tests.map(([test, bound]) => [test, read(bound)]) };
+    return condition.values ? { ...condition, values: condition.values.map(read) } : condition;
   };
   return {
     ...model,
@@ -52,7 +52,7 @@ function winningClass(model, covering) {
 // Return the class probabilities if the class counts of the covering rules are added up.
 function countProbabilities(evidence, covering) {
   const n = evidence.totals.reduce((sum, total) => sum + total, 0);
-  const prior = evidence.totals.map((total) => total / Math.max(n, 1));
+  const prior = evidence.totals.map((total) => (n > 0 ? total / n : 1 / evidence.totals.length));
   const counts = evidence.totals.map((_, k) => covering.reduce((sum, j) => sum + evidence.counts[j][k], 0));
   const size = counts.reduce((sum, count) => sum + count, 0) + evidence.smoothing;
   const shares = counts.map((count, k) => (size > 0 ? (count + evidence.smoothing * prior[k]) / size : prior[k]));

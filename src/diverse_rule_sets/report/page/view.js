@@ -21,7 +21,8 @@ function percent(share) {
 
 function labelNode(page, k) {
   const swatch = el("i", { class: `swatch ${page.colours[k]}`, "aria-hidden": "true" });
-  return el("span", { class: "label" }, swatch, bdi(page.facts.classes[k]));
+  const [text, full] = [page.labels[k], page.facts.classes[k]];
+  return el("span", { class: "label" }, swatch, bdi(text, { title: text === full ? null : full }));
 }
 
 // Format a time in microseconds since 1970: the date, and the time of day unless it is midnight.

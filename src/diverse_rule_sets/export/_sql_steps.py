@@ -1,0 +1,135 @@
+"""The steps of a SQL query, the names of the columns that it adds, and its last step: label and probabilities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets.export import _sql_dialects
+from diverse_rule_sets.export._sql_writer import SqlWriter, column_of
+from diverse_rule_sets.model._rules import RuleSet
+
+_MAX_NAME = 40
+_MAX_CASES = 100
+
+
+class Names:
+    """The names of the columns that the query adds; ``all`` includes those of its steps."""
+
+    def __init__(self, rule_set: RuleSet, prefix: str, adds_up: bool) -> None:
+        self.prefix, self.label, self.rule = prefix, f"{prefix}label", f"{prefix}rule"
+        self.probabilities: list[str] = []
+        texts = [str(label) for label in rule_set.classes]
+        counts = Counter(text.casefold() for text in texts)  # in some databases a and A are the same name
+        for k, text in enumerate(texts):
+            folded = text.casefold()
+            usable = text.isprintable() and 0 < len(text.encode("utf8", "replace")) <= _MAX_NAME
+            unique = usable and counts[folded] == 1 and not folded.startswith("class ")
+            self.probabilities.append(f"{prefix}probability_{text if unique else f'class {k + 1}'}")
+        self.all = [self.label, self.rule, *self.probabilities]
+        if adds_up:
+            steps = [*("n", "winner", "fallback", "total"), *(f"f{j}" for j in range(len(rule_set)))]
+            steps += [f"s{k}" for k in range(len(texts))]
+            self.all += [f"{prefix}{step}" for step in steps]
+
+
+class Outputs:
+    """The label and the probabilities of the deciding rule.
+
+    They are found by CASE. In some databases the time of that grows with the square of the number of rules, so many
+    rules are a table that is joined.
+
+    Parameters
+    ----------
+    rule_set, writer : the rule set and the writer of its conditions
+    deciding : the column with the number of the deciding rule
+    """
+
+    def __init__(self, rule_set: RuleSet, writer: SqlWriter, deciding: Any) -> None:
+        self._writer, self._exp, self._deciding = writer, writer.exp, deciding
+        self._shares = rule_set.rule_probabilities
+        self._labels = rule_set.labels_of(np.arange(len(self._shares)))
+        floats = any(isinstance(label, float) for label in rule_set.classes)  # then all labels are
+        self.labels = [writer.label(float(label) if floats else label) for label in rule_set.classes]
+        self._joined = len(self._labels) > _MAX_CASES and writer.dialect in _sql_dialects.VALUES
+
+    def label(self) -> Any:
+        """Return the label of the deciding rule."""
+        default = self.labels[self._labels[-1]]
+        if self._joined:
+            return self._looked_up("label", default)
+        pairs = []
+        for k, label in enumerate(self.labels):
+            positions = np.flatnonzero(self._labels[:-1] == k)
+            if k != self._labels[-1] and positions.size:
+                pairs.append((self._writer.one_of(self._deciding, (positions + 1).tolist()), label))
+        return self._writer.case(pairs, default)
+
+    def probability(self, k: int) -> Any:
+        """Return the probability of a class that the deciding rule gives."""
+        writer, values = self._writer, self._shares[:, k].tolist()
+        default = writer.text_of(values[-1])
+        if self._joined:
+            return writer.double(self._looked_up(f"p{k}", default))
+        groups: dict[float, list[int]] = {}
+        for j, value in enumerate(values[:-1]):
+            groups.setdefault(value, []).append(j + 1)
+        pairs = [(writer.one_of(self._deciding, rules), writer.text_of(value)) for value, rules in groups.items()]
+        return writer.double(writer.case(pairs, default))
+
+    def _looked_up(self, name: str, default: Any) -> Any:
+        return self._exp.Coalesce(this=column_of(self._exp, name, "p"), expressions=[default])
+
+    def join(self, query: Any, name: str) -> Any:
+        """Return the query with the table of the rules, if it is used; the table gets the given name."""
+        if not self._joined:
+            return query
+        exp, writer = self._exp, self._writer
+        rows = [
+            exp.Tuple(expressions=[writer.whole(j + 1), self.labels[label], *map(writer.text_of, shares)])
+            for j, (label, shares) in enumerate(zip(self._labels[:-1], self._shares[:-1].tolist(), strict=True))
+        ]
+        columns = [*("rule", "label"), *(f"p{k}" for k in range(len(self.labels)))]
+        quoted = [exp.Identifier(this=column, quoted=True) for column in columns]
+        alias = exp.TableAlias(this=exp.to_identifier(name), columns=quoted)
+        same = exp.EQ(this=column_of(exp, "rule", "p"), expression=self._deciding)
+        table = exp.alias_(exp.to_table(name), "p", table=True)
+        joined = query.join(table, on=same, join_type="left", copy=False)
+        return joined.with_(alias, as_=exp.Values(expressions=rows), copy=False)
+
+
+def kept_columns(exp: Any, keep: str | list[str], source: str) -> list[Any]:
+    """Return the columns of the table that the query returns."""
+    if keep == "*":
+        return [exp.Column(this=exp.Star(), table=exp.to_identifier(source))]
+    return [column_of(exp, name, source) for name in keep]
+
+
+def chain_steps(writer: SqlWriter, source: Any, *steps: tuple[str, list[Any]], outputs: Outputs) -> Any:
+    """Return a query in steps, each of which selects from the step before.
+
+    A step is a pair of a name and columns; the last step has an empty name. Without steps, databases would repeat each
+    expression wherever the next one uses it, and the query would grow exponentially. Expressions are not copied here,
+    because queries may be long.
+    """
+    exp = writer.exp
+    inner, queries = exp.alias_(source, "r", table=True), []
+    for name, columns in steps:
+        query = exp.select(*columns, copy=False).from_(inner, copy=False)
+        step = _unused(f"drs_{name}", source)
+        queries.append((step, query))
+        inner = exp.alias_(exp.to_table(step), name, table=True) if name else None
+    last = queries.pop()[1]
+    materialized = True if writer.dialect in _sql_dialects.MATERIALIZED else None
+    for name, query in queries:
+        last = last.with_(name, as_=query, materialized=materialized, copy=False)
+    return outputs.join(last, _unused("drs_p", source))
+
+
+def _unused(step: str, source: Any) -> str:
+    """Return a name for a step that is not the name of the table, which would then mean the step."""
+    while step == source.name.casefold():
+        step += "_"
+    return step

@@ -1,0 +1,124 @@
+"""Random estimators and parameters; the value of a parameter is Python source."""
+
+import datetime
+import numbers
+
+from .values import source
+
+CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
+# Parameters that a fit may refuse because of the table or of each other.
+MAY_BE_REFUSED = ("given_rules", "monotone", "binning", "required", "class_weight", "max_candidates", "max_conditions")
+
+
+def estimator_of(draw, columns, labels):
+    """Return the name of a class, and parameters that suit a table."""
+    kind = draw.below(100)
+    if kind < 75:
+        parameters = {**_shared(draw, columns, labels), **_diverse(draw, labels)}
+        name = "DiverseRuleSetClassifier"
+    elif kind < 88:
+        parameters, name = {**_shared(draw, columns, labels), **_paper(draw)}, "DRSClassifier"
+    else:
+        name = draw.pick(("CBAClassifier", "CN2Classifier", "IDSClassifier"))
+        parameters = _baseline(draw, name)
+    return name, parameters
+
+
+def _shared(draw, columns, labels):
+    chosen = {"random_state": source(draw.below(1000))}
+
+    def maybe(name, probability, options):
+        if draw.chance(probability):
+            chosen[name] = source(draw.pick(options))
+
+    maybe("max_rules", 0.2, (0, 1, 2, 5, 200))
+    maybe("max_conditions", 0.3, (None, 1, 2, 3, 10))
+    maybe("max_overlap", 0.4, (0, 0.0, 0.05, 0.5, 1.0))
+    maybe("min_support", 0.5, (1, 1, 2, 5, 1000))
+    maybe("conflict", 0.5, CONFLICTS)
+    maybe("binning", 0.3, ("uniform", "quantile", "supervised"))
+    maybe("default", 0.2, ("majority", "least_covered", *labels[:2]))
+    if draw.chance(0.02):
+        chosen["conflict"] = "lambda rules: rules[-1]"
+    if draw.chance(0.15):
+        chosen.update(_constraints(draw, columns, labels))
+    return chosen
+
+
+def _constraints(draw, columns, labels):
+    found = {}
+    taken = draw.some([column.name for column in columns], 3)
+    if draw.chance(0.4):
+        found["forbidden"] = source(taken[:1])
+    if draw.chance(0.3):
+        found["required"] = source(taken[-1:])
+    if draw.chance(0.3):
+        direction = draw.pick(("increasing", "decreasing"))
+        found["monotone"] = source({taken[0]: {labels[0]: direction} if draw.chance(0.7) else direction})
+    if draw.chance(0.3):
+        found["given_rules"] = "[" + ", ".join(_rule(draw, columns, labels) for _ in range(draw.between(1, 2))) + "]"
+    if draw.chance(0.2):
+        column = draw.pick(columns)
+        edges = sorted({v for v in column.values if type(v) in (int, float) and v == v})[:3]
+        found["binning"] = source({column.name: edges if edges and draw.chance(0.7) else "quantile"})
+    return found
+
+
+def _rule(draw, columns, labels):
+    """Return a given rule as source: a rule about a value of a column, or about missing values."""
+    column, label = draw.pick(columns), source(draw.pick(labels))
+    value, name = draw.pick(column.values), source(column.name)
+    plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
+    if not plain or draw.chance(0.3):
+        return f"Rule((IsMissing({name}),), {label})"
+    if isinstance(value, str | bool):
+        return f"Rule((Equals({name}, {source(value)}),), {label})"
+    return f"Rule((Interval({name}, low={source(value)}, with_low=True),), {label})"
+
+
+def _diverse(draw, labels):
+    chosen = {}
+
+    def maybe(name, probability, options):
+        if draw.chance(probability):
+            chosen[name] = source(draw.pick(options))
+
+    maybe("min_evidence", 0.6, (0.0, 0.0, 0.5, 2.0))
+    maybe("max_fallbacks", 0.2, (0, 1, 30))
+    maybe("class_weight", 0.3, (None, "balanced", {labels[0]: 3.0}))
+    maybe("smoothing", 0.3, (None, 0.0, 0.5, 20.0))
+    maybe("negation", 0.4, (True,))
+    return chosen
+
+
+def _paper(draw):
+    chosen = {"n_candidates": source(draw.pick((1, 5, 20, 60)))}
+
+    def maybe(name, probability, options):
+        if draw.chance(probability):
+            chosen[name] = source(draw.pick(options))
+
+    maybe("measure", 0.3, ("triples",))
+    maybe("diversity", 0.4, ("strict", "permissive", "none", 0.5))
+    maybe("min_recall_gain", 0.3, (0.0, 0.1, 1.0))
+    maybe("second_pass", 0.3, (False,))
+    maybe("n_bins", 0.3, (2, 3, 20))
+    return chosen
+
+
+def _baseline(draw, name):
+    chosen = {"max_conditions": source(draw.pick((1, 2)))}
+    if draw.chance(0.5):
+        chosen["conditions"] = source(draw.pick(("thresholds", "bins")))
+    if draw.chance(0.3):
+        chosen["binning"] = source(draw.pick(("uniform", "quantile")))
+    if draw.chance(0.3):
+        chosen["max_rules"] = source(draw.pick((0, 1, 3)))
+    if name == "CN2Classifier":
+        chosen["min_covered"] = source(draw.pick((1, 5)))
+    else:
+        chosen["max_candidates"] = source(draw.pick((50, 500)))
+    if name == "IDSClassifier":
+        chosen["random_state"] = "0"
+        chosen["search"] = source(draw.pick(("deterministic", "smooth")))
+    return chosen

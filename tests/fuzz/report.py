@@ -1,0 +1,76 @@
+"""A failed case as a short Python program and as the command that runs it again."""
+
+from .outcome import CheckError
+from .tables import code_of, labels_code
+
+IMPORTS = """import datetime
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import diverse_rule_sets as drs
+from diverse_rule_sets import *
+from diverse_rule_sets.baselines import *
+"""
+_NEEDED = {
+    "import datetime": "datetime.",
+    "from decimal import Decimal": "Decimal(",
+    "from fractions import Fraction": "Fraction(",
+    "from zoneinfo import ZoneInfo": "ZoneInfo(",
+    "import numpy as np": "np.",
+    "import pandas as pd": "pd.",
+    "import polars as pl": "pl.",
+    "import pyarrow as pa": "pa.",
+    "import diverse_rule_sets as drs": "drs.",
+    "from diverse_rule_sets.baselines import *": ("CBAC", "CN2C", "IDSC"),
+}
+
+
+def program(case, failure=None):
+    """Return a Python program that builds the table, fits, and shows the failure."""
+    lines = [*code_of(case), labels_code(case)]
+    parameters = ", ".join(f"{name}={code}" for name, code in case.parameters.items())
+    lines.append(f"clf = {case.estimator}({parameters}).fit(X, y)")
+    if case.columns[0].new and (failure is None or failure.check == "new records"):
+        lines += code_of(case, "new", "X_new")
+    if failure is not None and failure.code:
+        lines += failure.code.splitlines()
+    elif failure is not None and failure.check != "fit":
+        lines.append(_CALLS.get(failure.check, "print(clf.predict(X))"))
+    body = "\n".join(lines)
+    return _imports(body) + "\n" + body + "\n"
+
+
+_CALLS = {
+    "answers": "print(clf.predict(X), clf.predict_proba(X))",
+    "records": "print([clf.predict(X[i:i + 1]) for i in range(len(X))])",
+    "new records": "print(clf.predict(X_new))",
+    "explain": "print(clf.explain(X), clf.why(X), clf.rule_set_, clf.rule_set_.to_frame())",
+    "json": "print(RuleSet.from_json(clf.rule_set_.to_json()).predict(X))",
+    "python": "print(clf.rule_set_.to_python())",
+    "source": "print(clf.rule_set_.to_python(kind='pandas'), clf.rule_set_.to_python(kind='polars'))",
+    "pmml": "print(clf.rule_set_.to_pmml())",
+    "duckdb": "print(clf.rule_set_.to_sql(keep=['id']))",
+    "sqlite": "print(clf.rule_set_.to_sql(dialect='sqlite', keep=['id']))",
+    "text": "print([Rule.parse(str(rule)) for rule in clf.rule_set_.all_rules])",
+    "limits": "print([rule.covers(X) for rule in clf.rule_set_.all_rules])",
+    "evaluated": "print(clf.rule_set_.evaluated(X, y))",
+}
+
+
+def _imports(body):
+    """Return the import lines that a program needs."""
+    kept = []
+    for line in IMPORTS.splitlines():
+        needed = _NEEDED.get(line, "")
+        words = (needed,) if isinstance(needed, str) else needed
+        if any(word in body for word in words):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def is_violation(failure):
+    return isinstance(failure.error, CheckError)

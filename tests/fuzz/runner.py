@@ -1,0 +1,250 @@
+"""Runs cases in worker processes, each case within limits of time and memory."""
+
+import contextlib
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+CASE_SECONDS = 20  # a case that takes longer is a failure
+GRACE = 15  # seconds after which a worker that does not react is killed
+BATCH = 40
+MEMORY = 4 << 30  # bytes that a worker may add to what it has after the imports
+THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "ARROW_NUM_THREADS")
+
+
+class TooSlowError(BaseException):
+    """A case took longer than CASE_SECONDS; no handler of Exception catches it."""
+
+
+@dataclass
+class Totals:
+    """What happened so far."""
+
+    outcomes: Counter = field(default_factory=Counter)  # (family, word, outcome)
+    checks: Counter = field(default_factory=Counter)
+    exempt: Counter = field(default_factory=Counter)
+    failures: dict = field(default_factory=lambda: defaultdict(list))  # (family, key) -> [(number, text, kinds)]
+
+    @property
+    def n_cases(self):
+        return sum(self.outcomes.values())
+
+    @property
+    def n_failures(self):
+        return sum(map(len, self.failures.values()))
+
+    def add(self, family, number, result):
+        """Add the result of a case: a tuple, or a dict about a failure."""
+        if isinstance(result, dict):
+            self.outcomes[family, result["word"], "failed"] += 1
+            self.failures[family, result["key"]].append((number, result["text"], result["kinds"]))
+            return
+        word, outcome, checks, exempt = result
+        self.outcomes[family, word, outcome] += 1
+        self.checks.update((family, check) for check in checks)
+        self.exempt.update((family, reason) for reason in exempt)
+
+
+def run_case(family, seed, number):
+    """Run a case in this process; return its result for :meth:`Totals.add`."""
+    from .families import FAMILIES
+    from .outcome import CaseError
+
+    try:
+        return FAMILIES[family].run(seed, number)
+    except CaseError as failure:
+        key, text = failure.key, str(failure)
+    except TooSlowError:
+        key, text = ("time", "", "", ""), f"takes longer than {CASE_SECONDS} seconds"
+    except MemoryError:
+        key, text = ("memory", "", "", ""), "needs too much memory"
+    return failed(family, seed, number, key, text)
+
+
+def failed(family, seed, number, key, text):
+    """Return the result of a failed case."""
+    from .families import FAMILIES
+
+    kinds = FAMILIES[family].kinds(seed, number)
+    word = kinds[0].split()[0] if kinds else ""
+    return {"key": tuple(key), "text": text, "kinds": kinds, "word": word}
+
+
+def _work(connection, state, limits):
+    """Run the tasks that arrive, until None arrives; `state` holds the number of the case and when it began."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, _raise_too_slow)
+    from .families import FAMILIES
+
+    if limits:
+        used = _address_space()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    connection.send("ready")
+    while (task := connection.recv()) is not None:
+        job, family, seed, numbers, *rest = task
+        answers = []
+        for number in numbers:
+            state[0], state[1] = number, time.monotonic()
+            if job == "shrink":
+                answers.append((number, _shrink(FAMILIES[family], seed, number, *rest)))
+            else:
+                signal.setitimer(signal.ITIMER_REAL, CASE_SECONDS)
+                answers.append((number, run_case(family, seed, number)))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        state[1] = 0.0
+        connection.send(answers)
+
+
+def _shrink(family, seed, number, key, seconds):
+    """Return a small program for a failed case; an error in the shrinker itself becomes its text."""
+    try:
+        return family.shrink(seed, number, key, seconds)
+    except Exception as error:
+        return f"# not made small: {error!r:.200}", "", []
+
+
+def _raise_too_slow(signum, frame):
+    raise TooSlowError
+
+
+def _address_space():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+class Worker:
+    """A process that runs tasks, and is started again if it dies or does not react."""
+
+    _context = multiprocessing.get_context("spawn")
+
+    def __init__(self):
+        self.task = None
+        self._start()
+
+    def _start(self):
+        self.state = self._context.Array("d", [0.0, 0.0], lock=False)
+        self._connection, other = self._context.Pipe()
+        linux = sys.platform == "linux"
+        self._process = self._context.Process(target=_work, args=(other, self.state, linux))
+        self._process.start()
+        other.close()
+        self._ready = False
+
+    def give(self, task):
+        self.task = task
+        self._sent = False
+
+    def poll(self):
+        """Return the answers of the task; None if it is not done. A lost case is an answer too."""
+        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+            if not self._ready and self._connection.poll():
+                self._connection.recv()
+                self._ready = True
+            if self._ready and self.task is not None and not self._sent:
+                self._connection.send(self.task)
+                self._sent = True
+            if self._ready and self.task is not None and self._connection.poll():
+                answers, self.task = self._connection.recv(), None
+                return answers
+        if not self._process.is_alive():
+            return self._lost(f"the process ended with code {self._process.exitcode}")
+        seconds = self.task[5] + GRACE if self.task is not None and self.task[0] == "shrink" else CASE_SECONDS + GRACE
+        if self.state[1] and time.monotonic() - self.state[1] > seconds:
+            return self._lost(f"no answer after {seconds} seconds")
+        return None
+
+    def _lost(self, text):
+        """Start again; return the case that was running as lost, and keep the numbers after it as the task."""
+        job, family, seed, numbers, *rest = self.task or ("run", "", 0, ())
+        number = int(self.state[0])
+        self.stop()
+        self._start()
+        self.task = None
+        if number not in numbers:
+            raise RuntimeError(f"a worker was lost before a case began: {text}")
+        if job == "shrink":
+            return [(number, (f"# not shrunk: {text}", text, []))]
+        at = list(numbers).index(number)
+        again = [*numbers[:at], *numbers[at + 1 :]]  # the results of earlier cases of the task are lost as well
+        if again:
+            self.give((job, family, seed, again, *rest))
+        return [(number, failed(family, seed, number, ("lost", "", "", ""), text))]
+
+    def stop(self):
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+
+def run(plan, seed, jobs, seconds=None, show=print):
+    """Run cases: `plan` is a list of (family, first number, number of cases). Return Totals and the workers."""
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
+    tasks = iter(
+        ("run", family, seed, list(range(begin, min(begin + BATCH, first + n))))
+        for family, first, n in plan
+        for begin in range(first, first + n, BATCH)
+    )
+    totals, workers = Totals(), [Worker() for _ in range(jobs)]
+    start = shown = time.monotonic()
+    busy = True
+    while busy:
+        busy = False
+        for worker in workers:
+            if worker.task is None and (seconds is None or time.monotonic() - start < seconds):
+                task = next(tasks, None)
+                if task is not None:
+                    worker.give(task)
+            if worker.task is not None:
+                family = worker.task[1]
+                busy = True
+                for number, result in worker.poll() or ():
+                    totals.add(family, number, result)
+        if time.monotonic() - shown > 5:
+            shown = time.monotonic()
+            show(progress(totals, shown - start))
+        time.sleep(0.002)
+    show(progress(totals, time.monotonic() - start))
+    return totals, workers
+
+
+def progress(totals, seconds):
+    rate = totals.n_cases / max(seconds, 1e-9)
+    return f"{totals.n_cases:,} cases in {seconds:.0f} s ({rate:.0f}/s), {totals.n_failures:,} failures"
+
+
+def shrink_failures(totals, seed, workers, each=6, seconds=12.0, show=print):
+    """Shrink some cases of each failure; return a list of (failure, count, numbers, program, text, kinds)."""
+    tasks = [
+        (group, ("shrink", group[0], seed, [number], group[1], seconds))
+        for group, found in totals.failures.items()
+        for number in _various(found, each)
+    ]
+    results, running = [], {}
+    while tasks or running:
+        for worker in workers:
+            if worker.task is None and worker not in running and tasks:
+                running[worker], task = tasks.pop(0)
+                worker.give(task)
+            if worker in running and (answers := worker.poll()):
+                results.append((running.pop(worker), *answers[0]))
+        time.sleep(0.002)
+    show(f"{len(results)} failed cases made small")
+    return results
+
+
+def _various(found, most):
+    """Return the numbers of some failed cases with as many different kinds of columns as possible."""
+    chosen, seen = [], set()
+    for number, _, kinds in sorted(found, key=lambda one: len(one[2])):
+        if len(chosen) < most and (not chosen or not set(kinds[:-1]) <= seen):
+            chosen.append(number)
+            seen |= set(kinds)
+    return chosen

@@ -1,0 +1,95 @@
+"""Labels of every library, and labels that are refused."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from diverse_rule_sets import DiverseRuleSetClassifier
+
+WORDS = ["a"] * 20 + ["b"] * 20
+FLAGS = [word == "a" for word in WORDS]
+X = pd.DataFrame({"v": np.arange(40.0)})
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        WORDS,
+        tuple(WORDS),
+        np.array(WORDS),
+        np.array(WORDS, object),
+        np.array(WORDS, np.dtypes.StringDType()),
+        pd.Series(WORDS, dtype="string"),
+        pd.Series(WORDS, dtype="category"),
+        pd.Series(WORDS, dtype=pd.ArrowDtype(pa.string())),
+        pl.Series(WORDS),
+        pl.Series(WORDS, dtype=pl.Categorical),
+        pl.Series(WORDS, dtype=pl.Enum(["b", "a"])),
+        pa.array(WORDS),
+        pa.array(WORDS, pa.string_view()),
+        pa.array(WORDS).dictionary_encode(),
+        pa.chunked_array([WORDS[:7], WORDS[7:]]),
+    ],
+)
+def test_text_of_every_library(y):
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    assert clf.classes_.tolist() == ["a", "b"]
+    assert clf.predict(X).tolist() == WORDS
+
+
+@pytest.mark.parametrize(
+    "y", [FLAGS, np.array(FLAGS), pd.Series(FLAGS, dtype="boolean"), pl.Series(FLAGS), pa.array(FLAGS)]
+)
+def test_booleans_of_every_library(y):
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    assert clf.classes_.dtype == bool
+    assert clf.predict(X).tolist() == FLAGS
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda y: pa.array(y, pa.uint64()), pl.Series])
+def test_integers_from_2_to_the_63_on(form):
+    y = [2**63 + flag for flag in FLAGS]
+    for table in (X, pl.from_pandas(X), pa.Table.from_pandas(X)):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(table, form(y))
+        assert clf.predict(table).tolist() == y
+        explained = clf.explain(table)
+        labels = explained["label"].to_pylist() if isinstance(table, pa.Table) else explained["label"].to_list()
+        assert labels == y
+
+
+def test_half_surrogate_pairs():
+    y = ["\ud800" if flag else "b" for flag in FLAGS]
+    for table, label in ((X, "\ud800"), (pl.from_pandas(X), r"\ud800"), (pa.Table.from_pandas(X), r"\ud800")):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(table, y)
+        assert clf.predict(table).tolist() == y
+        explained = clf.explain(table)
+        first = explained["label"].to_pylist()[0] if isinstance(table, pa.Table) else explained["label"].to_list()[0]
+        assert first == label  # polars and Arrow cannot store half of a pair, and get its escape sequence
+        str(clf.rule_set_).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([2**63, -1] * 20, r"y holds the number 9.223372036854776e\+18, too large"),
+        ([2**63 + 1, -1] * 20, "y holds the number 9223372036854775809, too large"),
+        ([10**30, 1] * 20, "y holds the number 10{30}, too large"),
+        ([1e300, 1.0] * 20, r"y holds the number 1e\+300, too large"),
+        ([1j, 2] * 20, "y holds labels of kind complex and number"),
+        (np.array([1j, 2] * 20), "y holds complex numbers"),
+        (np.ma.array([0, 1] * 20, mask=[True, False] * 20), "20 masked labels"),
+        ([b"a", b"b"] * 20, "y holds labels of kind bytes"),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)] * 20, "y holds labels of kind date"),
+        ([True, 1] * 20, "y holds labels of kind boolean and number"),
+        (["a", None] * 20, "20 missing labels"),
+        (pa.array(["a", None] * 20), "20 missing labels"),
+    ],
+)
+def test_labels_that_are_refused_in_one_line(y, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        DiverseRuleSetClassifier().fit(X, y)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,130 @@
+"""Learnt rules list only values that some training record under the rule has."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsIn, IsNotIn, Rule
+from diverse_rule_sets._bits.bitset import Lists, pack
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier
+from diverse_rule_sets.data._cut_points import Target
+from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.data._possible_conditions import CutOptions
+from diverse_rule_sets.data._sharded import ShardedBackend
+from diverse_rule_sets.estimators._translation import CountedRule, Items, translate
+from diverse_rule_sets.model._conditions import merge_conditions
+from internal import classifier
+
+
+def people(n=500, seed=0):
+    """Return a made table in which many combinations of values do not occur."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], n)
+    jobs = np.array(["clerk", "sales", "nurse", "driver", "cook", "judge"])
+    job = np.where(sex == "F", rng.choice(jobs[:3], n), rng.choice(jobs[1:], n))
+    town = np.where(np.isin(job, ["clerk", "cook"]), rng.choice(["A", "B"], n), rng.choice(["B", "C", "D"], n))
+    age = rng.integers(18, 80, n)
+    score = np.isin(job, ["clerk", "sales", "judge"]) * 2 + np.isin(town, ["A", "C"]) + (age > 45)
+    y = np.where(score + rng.normal(0, 0.7, n) > 2, "yes", "no")
+    X = pd.DataFrame({"sex": sex, "job": job, "town": town, "age": age})
+    return X.mask(rng.random(X.shape) < 0.03), y
+
+
+def listed_without_record(rule, X):
+    """Return the values listed by a rule that no record has which meets its other conditions, by column."""
+    found = {}
+    for condition in rule.conditions:
+        others = tuple(one for one in rule.conditions if one is not condition)
+        seen = set(X[condition.column][Rule(others, 0).covers(X)])
+        found[condition.column] = [value for value in condition.values_named if value not in seen]
+    return found
+
+
+FITS = {
+    "default": lambda: DiverseRuleSetClassifier(random_state=0),
+    "many rules": lambda: DiverseRuleSetClassifier(random_state=0, max_rules=40, min_support=1),
+    "not in": lambda: classifier(random_state=0, negation=True, max_rules=40, min_support=1),
+    "CBA": lambda: CBAClassifier(conditions="thresholds"),
+    "CN2": lambda: CN2Classifier(conditions="thresholds"),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", FITS)
+def test_every_listed_value_has_a_record(name, seed):
+    X, y = people(seed=seed)
+    rule_set = FITS[name]().fit(X, y).rule_set_
+    n_sets = 0
+    for rule in rule_set.all_rules:
+        n_sets += sum(len(one.values_named) > 1 for one in rule.conditions)
+        for condition in rule.conditions:
+            absent = listed_without_record(rule, X)[condition.column]
+            assert not absent or (condition.excludes and absent == list(condition.values_named))
+    assert n_sets
+    counted = rule_set.evaluated(X, y)
+    assert [rule.class_counts for rule in counted.all_rules] == [rule.class_counts for rule in rule_set.all_rules]
+
+
+def encoded(X, y, make):
+    """Return a table as items, with sets of categories and their opposites."""
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True, negation=True))
+    rows = encoder.fit_transform(as_table(X), Target(y, np.ones(2))).rows
+    return Items(encoder, make(rows, y, 2, 1, None))
+
+
+def random_rules(items, rng, n=200):
+    """Return rules of items: a random condition on each of some columns, such that a record is covered."""
+    columns = items.encoder.columns
+    bodies = set()
+    for _ in range(n):
+        chosen = rng.choice(np.unique(columns), rng.integers(1, 4), replace=False)
+        bodies.add(tuple(sorted(int(rng.choice(np.flatnonzero(columns == column))) for column in chosen)))
+    bodies = sorted(bodies)
+    counts = items.backend.class_counts_of(Lists.of(bodies))
+    return [CountedRule(body, 1, row) for body, row in zip(bodies, counts, strict=True) if row.sum()]
+
+
+@pytest.mark.parametrize("make", [LocalBackend, ShardedBackend.split])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_are_left_out_without_a_change_of_the_cover(make, seed):
+    """Also if values are left out of several conditions, and with missing values."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({name: rng.choice([*"vwxyz", None], 25, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]) for name in "abc"})
+    y = rng.integers(0, 2, 25)
+    items = encoded(X, y, make)
+    rules = random_rules(items, rng)
+    n_left_out = {IsIn: 0, IsNotIn: 0}
+    for before, after in zip(rules, translate(items, rules, ["no", "yes"]), strict=True):
+        conditions = merge_conditions(items.encoder.conditions[item] for item in before.body)
+        assert [one.column for one in conditions] == [one.column for one in after.conditions]
+        assert (Rule(conditions, 0).covers(X) == after.covers(X)).all()
+        for old, new in zip(conditions, after.conditions, strict=True):
+            left_out = set(old.values_named) - set(new.values_named)
+            if left_out:
+                n_left_out[type(old)] += 1
+            if not old.excludes:
+                assert set(new.values_named) == set(old.values_named) & set(X[new.column][after.covers(X)])
+                assert isinstance(new, Equals) == (len(new.values_named) == 1)
+    assert all(n_left_out.values())
+
+
+def test_given_rules_are_unchanged():
+    X, y = people()
+    given = Rule.parse("IF job in {'clerk', 'nurse', 'pilot'} AND sex = 'M' THEN yes")
+    assert DiverseRuleSetClassifier(random_state=0, given_rules=[given]).fit(X, y).rule_set_[0] == given
+
+
+def test_a_record_that_two_conditions_exclude_stays_excluded():
+    """The values of (p, r) may be left out of one of the two conditions, but not of both."""
+    X = pd.DataFrame([("p", "r"), ("q", "k"), ("m", "s"), ("m", "k"), ("n", "l")], columns=["a", "b"])
+    conditions = [IsNotIn("a", ("p", "q")), IsNotIn("b", ("r", "s"))]
+    conditions += [Equals(column, value) for column in "ab" for value in X[column].unique()]
+    rows = pack(np.array([Rule((one,), 0).covers(X) for one in conditions]))
+    items = Items(SimpleNamespace(conditions=conditions), LocalBackend(rows, np.zeros(5, np.int64), 1, 1, None))
+    (rule,) = translate(items, [CountedRule((0, 1), 0, np.array([2]))], ["yes"])
+    assert rule.conditions == (IsNotIn("a", ("q",)), IsNotIn("b", ("r", "s")))
+    assert rule.covers(X).tolist() == [False, False, False, True, True]
