@@ -15,12 +15,13 @@ import subprocess
 import sys
 import zipfile
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, IsIn, Rule, RuleSet
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, Rule, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli import _files, _text_files
 from diverse_rule_sets.cli._column_types import Cells
@@ -181,6 +182,20 @@ def test_a_cell_that_is_a_number(cell):
 @given(st.text("05+-.,eE_ ٣xinfa", max_size=7), st.sampled_from([".", ","]))
 def test_the_definition_of_a_number(cell, decimal):
     assert_read_as(cell, decimal)
+
+
+def test_categories_of_a_model_are_read_as_numbers_and_dates(drs, tmp_path):
+    """Rules of a classifier that was fitted to a data frame may compare numbers and dates by equality alone."""
+    numbers, days = [1, 2, 30] * 10, [datetime.datetime(2020, 1, day) for day in (1, 2, 3)] * 10
+    frame = pd.DataFrame({"n": pd.Categorical(numbers), "d": pd.Categorical(days)})
+    y = pd.Series(["ab"[n == 2] for n in numbers], name="y")
+    for column in ("n", "d"):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(frame[[column]], y)
+        assert clf.rule_set_.kind(column).startswith("category of ")
+        (tmp_path / "m.json").write_text(clf.rule_set_.to_json())
+        frame.assign(y=y, n=[f"+{n}.0" for n in numbers]).to_csv(tmp_path / "t.csv", index=False)
+        facts = json.loads(drs("evaluate", tmp_path / "m.json", tmp_path / "t.csv", "--json")[1])
+        assert facts["accuracy"] == 1
 
 
 def test_two_signs_are_an_error_of_a_table_to_predict(drs, files):
@@ -561,7 +576,7 @@ def test_a_column_of_numbers_with_a_few_others_is_no_id(drs, tmp_path):
     read = load(str(table), {"missing": ("NULL", "n.a.", "-")})
     assert read.read("x").null_count() == 3
     assert read.read("c").null_count() == 1
-    assert "numbers" not in drs(*fit, "--kind", "x=text")[2]
+    assert "is text, but nearly all" not in drs(*fit, "--kind", "x=text")[2]
 
 
 def test_the_advice_helps_for_typed_files_too(drs, tmp_path):
@@ -597,12 +612,16 @@ def test_many_exceptions_are_not_all_listed(drs, tmp_path):
 
 
 def test_one_warning_about_a_column_is_enough(drs, tmp_path):
-    """The library warns about many categories too, but names no option."""
-    rows = "".join(f"n{k},{k % 9},{'ab'[k % 2]}\n" for k in range(400))
+    """The library warns about both columns; about numbers it names no option."""
+    rows = "".join(f"n{k},{k * 7919 % 1009 if k else '?'},{'ab'[k % 2]}\n" for k in range(400))
     (tmp_path / "t.csv").write_text(f"id,x,y\n{rows}")
     _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
-    said = "column 'id' has a different text for each record, as an id would; leave it out with --drop 'id'"
-    assert err == f"drs: warning: {said}\n"
+    first, second = err.splitlines()
+    assert first.startswith(
+        "drs: warning: column 'x' is text, but nearly all its values are numbers; the others are '?'"
+    )
+    assert second.startswith("drs: warning: column 'id' looks like an identifier (400 different values in 400 records)")
+    assert second.endswith("or name the column with --binning or --required")
 
 
 # Mistakes of a new user
@@ -767,13 +786,13 @@ def with_target(files, monkeypatch):
     return use
 
 
-def test_a_fitted_model_knows_its_target(drs, files, monkeypatch):
-    written = []
-    write = RuleSet.to_json
-    monkeypatch.setattr(RuleSet, "to_json", lambda rule_set: written.append(rule_set.target) or write(rule_set))
-    for method in ([], ["--as-in-paper", "--n-candidates", "20"]):
-        assert drs("fit", files / "t.csv", "-t", "y", "-o", files / "new.json", *method)[0] == 0
-    assert written == ["y", "y"]
+@pytest.mark.parametrize("method", [[], ["--as-in-paper", "--n-candidates", "20"]])
+def test_a_fitted_model_knows_its_target(drs, files, method):
+    model = files / "new.json"
+    assert drs("fit", files / "t.csv", "-t", "y", "-o", model, *method)[0] == 0
+    assert RuleSet.from_json(model.read_text()).target == "y"
+    assert "Measured on 40 records" in drs("evaluate", model, files / "t.csv")[1]
+    assert drs("report", model, files / "t.csv", "-o", files / "r.html") == (0, "", "")
 
 
 def test_the_target_of_the_model_is_the_default(drs, files, with_target):

@@ -6,7 +6,7 @@ import inspect
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -136,8 +136,7 @@ def fit_rules(records: Records, parameters: Mapping[str, Any], paper: bool, verb
         arguments["monotone"] = directions_by_column(arguments["monotone"], records.X.columns)
     with option_errors(parameters), show_progress(description, verbose) as progress:
         clf = _estimator(paper)(**arguments, verbose=progress.verbose)
-        rule_set = clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
-    return replace(rule_set, target=records.y.name)
+        return clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
 
 
 def split_records(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
