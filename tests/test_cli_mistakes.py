@@ -158,7 +158,8 @@ def test_what_can_be_mended_is_said_how(drs, tmp_path, monkeypatch):
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)
     _, _, err = drs("fit", "t.csv", "-t", "y")
-    assert "column 'name' has a different text for each record, as an id would; leave it out with --drop 'name'" in err
+    assert "column 'name' looks like an identifier (30 different values in 30 records); it is left out of the" in err
+    assert "or name the column with --binning or --required\n" in err
     assert "column 'x' counts the records" in err
     code, out, _ = drs("fit", "gaps.csv", "-t", "y", "--drop-unlabelled", "--test-size", 0)
     assert code == 0

@@ -1,10 +1,12 @@
 """What a user must be able to rely on: no record is lost, no cell is misread, no file fills the memory."""
 
 import contextlib
+import dataclasses
 import datetime
 import difflib
 import gzip
 import io
+import json
 import math
 import os
 import pty
@@ -13,12 +15,13 @@ import subprocess
 import sys
 import zipfile
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, IsIn, Rule, RuleSet
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, Rule, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli import _files, _text_files
 from diverse_rule_sets.cli._column_types import Cells
@@ -179,6 +182,20 @@ def test_a_cell_that_is_a_number(cell):
 @given(st.text("05+-.,eE_ ٣xinfa", max_size=7), st.sampled_from([".", ","]))
 def test_the_definition_of_a_number(cell, decimal):
     assert_read_as(cell, decimal)
+
+
+def test_categories_of_a_model_are_read_as_numbers_and_dates(drs, tmp_path):
+    """Rules of a classifier that was fitted to a data frame may compare numbers and dates by equality alone."""
+    numbers, days = [1, 2, 30] * 10, [datetime.datetime(2020, 1, day) for day in (1, 2, 3)] * 10
+    frame = pd.DataFrame({"n": pd.Categorical(numbers), "d": pd.Categorical(days)})
+    y = pd.Series(["ab"[n == 2] for n in numbers], name="y")
+    for column in ("n", "d"):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(frame[[column]], y)
+        assert clf.rule_set_.kind(column).startswith("category of ")
+        (tmp_path / "m.json").write_text(clf.rule_set_.to_json())
+        frame.assign(y=y, n=[f"+{n}.0" for n in numbers]).to_csv(tmp_path / "t.csv", index=False)
+        facts = json.loads(drs("evaluate", tmp_path / "m.json", tmp_path / "t.csv", "--json")[1])
+        assert facts["accuracy"] == 1
 
 
 def test_two_signs_are_an_error_of_a_table_to_predict(drs, files):
@@ -559,7 +576,7 @@ def test_a_column_of_numbers_with_a_few_others_is_no_id(drs, tmp_path):
     read = load(str(table), {"missing": ("NULL", "n.a.", "-")})
     assert read.read("x").null_count() == 3
     assert read.read("c").null_count() == 1
-    assert "numbers" not in drs(*fit, "--kind", "x=text")[2]
+    assert "is text, but nearly all" not in drs(*fit, "--kind", "x=text")[2]
 
 
 def test_the_advice_helps_for_typed_files_too(drs, tmp_path):
@@ -595,12 +612,16 @@ def test_many_exceptions_are_not_all_listed(drs, tmp_path):
 
 
 def test_one_warning_about_a_column_is_enough(drs, tmp_path):
-    """The library warns about many categories too, but names no option."""
-    rows = "".join(f"n{k},{k % 9},{'ab'[k % 2]}\n" for k in range(400))
+    """The library warns about both columns; about numbers it names no option."""
+    rows = "".join(f"n{k},{k * 7919 % 1009 if k else '?'},{'ab'[k % 2]}\n" for k in range(400))
     (tmp_path / "t.csv").write_text(f"id,x,y\n{rows}")
     _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
-    said = "column 'id' has a different text for each record, as an id would; leave it out with --drop 'id'"
-    assert err == f"drs: warning: {said}\n"
+    first, second = err.splitlines()
+    assert first.startswith(
+        "drs: warning: column 'x' is text, but nearly all its values are numbers; the others are '?'"
+    )
+    assert second.startswith("drs: warning: column 'id' looks like an identifier (400 different values in 400 records)")
+    assert second.endswith("or name the column with --binning or --required")
 
 
 # Mistakes of a new user
@@ -748,3 +769,64 @@ def test_a_pipe_gets_the_text_unchanged(hostile):
         [*COMMAND.split(), "predict", "m.json", "t.csv"], cwd=hostile, capture_output=True, check=True
     )
     assert HOSTILE.encode() in done.stdout
+
+
+# The target of a model
+
+
+@pytest.fixture
+def with_target(files, monkeypatch):
+    """Return a function that makes every model file that is read one of a given target."""
+    read = RuleSet.from_json
+    monkeypatch.chdir(files)
+
+    def use(target):
+        monkeypatch.setattr(RuleSet, "from_json", lambda content: dataclasses.replace(read(content), target=target))
+
+    return use
+
+
+@pytest.mark.parametrize("method", [[], ["--as-in-paper", "--n-candidates", "20"]])
+def test_a_fitted_model_knows_its_target(drs, files, method):
+    model = files / "new.json"
+    assert drs("fit", files / "t.csv", "-t", "y", "-o", model, *method)[0] == 0
+    assert RuleSet.from_json(model.read_text()).target == "y"
+    assert "Measured on 40 records" in drs("evaluate", model, files / "t.csv")[1]
+    assert drs("report", model, files / "t.csv", "-o", files / "r.html") == (0, "", "")
+
+
+def test_the_target_of_the_model_is_the_default(drs, files, with_target):
+    with_target("y")
+    assert drs("evaluate", "m.json", "t.csv") == drs("evaluate", "m.json", "t.csv", "-t", "y")
+    assert drs("report", "m.json", "t.csv", "-o", "a.html") == (0, "", "")
+    assert drs("report", "m.json", "t.csv", "-o", "b.html", "-t", "y") == (0, "", "")
+    assert (files / "a.html").read_text("utf8") == (files / "b.html").read_text("utf8")
+
+
+def test_a_given_target_goes_before_that_of_the_model(drs, files, with_target):
+    with_target("y")
+    (files / "t.csv").write_text("age,y,z\n20,good,bad\n50,bad,bad\n")
+    facts = json.loads(drs("evaluate", "m.json", "t.csv", "-t", "z", "--json")[1])
+    assert facts["class_totals"] == [2, 0]
+    assert json.loads(drs("evaluate", "m.json", "t.csv", "--json")[1])["class_totals"] == [1, 1]
+    code, _, err = drs("evaluate", "m.json", "t.csv", "-t", "zz")
+    assert (code, "there is no column 'zz'; its columns are 'age', 'y', 'z'" in err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_without_a_target_one_line_says_so(drs, files, with_target, command):
+    with_target(None)
+    said = "drs: error: --target is missing, and the model does not name the column that had the labels in training\n"
+    assert drs(command, "m.json", "t.csv") == (2, "", said)
+    with_target("Y")
+    said = (
+        "drs: error: t.csv: there is no column 'Y', the target in training; give --target, the column with the labels"
+    )
+    assert drs(command, "m.json", "t.csv") == (1, "", f"{said}; did you mean 'y'?\n")
+
+
+def test_the_target_of_the_model_may_have_gaps(drs, files, with_target):
+    with_target("y")
+    (files / "t.csv").write_text("age,y\n20,good\n50,\n")
+    assert "1 of 2 records have no value in the target 'y'" in drs("evaluate", "m.json", "t.csv")[2]
+    assert "Measured on 1 records" in drs("evaluate", "m.json", "t.csv", "--drop-unlabelled")[1]

@@ -36,6 +36,12 @@ app = typer.Typer(
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, written by drs fit; - for a pipe.")]
 TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file; - for a pipe.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the labels.")]
+ModelTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COL", help="The column with the labels [dim](default that of training)[/dim]."
+    ),
+]
 DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")]
 Output = Annotated[
     str | None,
@@ -195,27 +201,28 @@ def predict(
 
 @app.command(
     epilog=_examples(
-        "drs evaluate model.json test.csv --target income",
-        "drs evaluate model.json test.csv -t income --json | jq .accuracy",
+        "drs evaluate model.json test.csv",
+        "drs evaluate model.json test.csv --target income_2024",
+        "drs evaluate model.json test.csv --json | jq .accuracy",
     )
 )
 @with_options(reading=READING)
 def evaluate(
     model: Model,
     table: TableFile,
-    target: Target,
     reading: dict[str, Any],
+    target: ModelTarget = None,
     drop_unlabelled: DropUnlabelled = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Measure a model on records with known labels, overall and for each rule."""
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
-    from diverse_rule_sets.cli._predicting import evaluation, filter_labelled, labels_for, load_for, records_for
+    from diverse_rule_sets.cli._predicting import evaluation, labels_for, load_labelled, records_for
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    loaded = filter_labelled(load_for(rule_set, table, reading, [target]), target, drop_unlabelled)
+    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
     labels = labels_for(rule_set, loaded, target)
     facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
     if as_json:
@@ -256,17 +263,17 @@ def explain(
 
 @app.command(
     epilog=_examples(
-        "drs report model.json test.csv --target income -o report.html",
-        "drs report model.json test.csv --target income --n-samples 0 --title 'Who earns more'",
+        "drs report model.json test.csv -o report.html",
+        "drs report model.json test.csv --n-samples 0 --title 'Who earns more'",
     )
 )
 @with_options(options=REPORT_OPTIONS, reading=READING)
 def report(
     model: Model,
     table: TableFile,
-    target: Target,
     reading: dict[str, Any],
     options: dict[str, Any],
+    target: ModelTarget = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")
     ] = "report.html",
@@ -275,13 +282,13 @@ def report(
 ) -> None:
     """Write an HTML page about a model and its figures on a table, to open in a browser."""
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
-    from diverse_rule_sets.cli._predicting import ALL, filter_labelled, labels_for, load_for, records_for
+    from diverse_rule_sets.cli._predicting import ALL, labels_for, load_labelled, records_for
     from diverse_rule_sets.report import html
 
     check_inputs(model, table)
     check_output(output, model, table)
     rule_set = read_model(model)
-    loaded = filter_labelled(load_for(rule_set, table, reading, [ALL]), target, drop_unlabelled)
+    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
     labels = labels_for(rule_set, loaded, target)
     X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
     with option_errors(("title", *(option.name for option in REPORT_OPTIONS))):

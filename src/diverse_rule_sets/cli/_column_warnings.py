@@ -11,21 +11,24 @@ import polars as pl
 from diverse_rule_sets.cli._errors import print_message
 from diverse_rule_sets.cli._reading import LoadedTable
 
-_MIN_RECORDS = 20  # with fewer records, different values do not show that a column is an id
+_MIN_RECORDS = 20  # with fewer records, different integers do not show that a column is an id
 _LISTED = 3  # cells in a message
 
 
 def warn_about_columns(table: LoadedTable, X: pl.DataFrame) -> None:
-    """Print a warning for each column that is an id, or text instead of numbers.
+    """Print a warning for each column that is text instead of numbers, or that counts the records.
 
-    The warnings of the library about these columns are not printed any more: they say the same without the option.
+    The library warns about text columns too, if they look like identifiers or have many values. If they hold numbers,
+    its warning is not printed: it says the same, but not which option helps.
     """
     for column in X:
         message = _text_warning(table, column.name) if column.dtype == pl.String else ""
-        message = message or _id_warning(column)
         if message:
             print_message(message, "warning")
             warnings.filterwarnings("ignore", message=re.escape(f"column {column.name!r} "))
+        elif _counts_records(column):
+            hint = f"leave it out with --drop {column.name!r}"
+            print_message(f"column {column.name!r} counts the records, as an id would; {hint}", "warning")
 
 
 def _text_warning(table: LoadedTable, name: str) -> str:
@@ -54,15 +57,9 @@ def _options(table: LoadedTable, name: str, exceptions: list[str]) -> str:
     return " ".join(options) + (", and so on" if len(exceptions) > _LISTED else "")
 
 
-def _id_warning(column: pl.Series) -> str:
-    """Return a warning about a column that identifies the records: different texts, or consecutive integers."""
-    if column.dtype != pl.String and not column.dtype.is_integer():
-        return ""
+def _counts_records(column: pl.Series) -> bool:
+    """Return whether a column holds consecutive integers, a different one for each record."""
     values = column.drop_nulls()
-    if len(values) < max(_MIN_RECORDS, len(column) // 2) or values.n_unique() < len(values):
-        return ""
-    is_count = column.dtype.is_integer() and values.max() - values.min() == len(values) - 1  # type: ignore[operator]
-    if column.dtype != pl.String and not is_count:
-        return ""
-    reason = "counts the records" if is_count else "has a different text for each record"
-    return f"column {column.name!r} {reason}, as an id would; leave it out with --drop {column.name!r}"
+    if not column.dtype.is_integer() or len(values) < max(_MIN_RECORDS, len(column) // 2):
+        return False
+    return values.n_unique() == len(values) and values.max() - values.min() == len(values) - 1  # type: ignore[operator]

@@ -150,7 +150,8 @@ def _help_hint(error: BaseException) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_message(str(message), "warning")
+    """Print a warning of the library, with options instead of parameters in its advice."""
+    print_message(str(message).replace("in binning or required", "with --binning or --required"), "warning")
 
 
 def _flush_stdout() -> None:

@@ -86,10 +86,30 @@ def _read_labels(rule_set: RuleSet, table: LoadedTable, target: str) -> pl.Serie
     return table.labels(target)
 
 
-def filter_labelled(table: LoadedTable, target: str, drop_unlabelled: bool) -> LoadedTable:
-    """Return the table, without the records that have no label if these are to be left out."""
+def load_labelled(
+    rule_set: RuleSet,
+    path: str,
+    reading: Mapping[str, Any],
+    given: str | None,
+    drop_unlabelled: bool,
+    also: Sequence[str] = (),
+) -> tuple[LoadedTable, str]:
+    """Read a table with labels; return it, and the name of its target.
+
+    The target is the one that the user gave, or else that of training. Records without a label are left out if
+    ``drop_unlabelled``.
+    """
+    target = given if given is not None else rule_set.target
+    if target is None:
+        raise UsageError("--target is missing, and the model does not name the column that had the labels in training")
+    table = load_for(rule_set, path, reading, [target, *also])
+    if given is None and target not in table.names:
+        raise InputError(
+            f"{table.name}: there is no column {target!r}, the target in training; give --target, the column with the "
+            f"labels{did_you_mean(target, table.names)}"
+        )
     present = table.labels(target).is_not_null()
-    return replace(table, frame=table.frame.filter(present)) if drop_unlabelled else table
+    return replace(table, frame=table.frame.filter(present)) if drop_unlabelled else table, target
 
 
 def predictions(
