@@ -101,6 +101,7 @@ class LocalSearch:
         self.limits = limits
         self.constraints = constraints
         self._min_evidence = min_evidence
+        self._n_free = int(measures.searched.sum()) - 1  # number of free class shares
         self._covered = backend.nothing
         self._known: dict[Body, _Neighbourhood] = {}
 
@@ -264,8 +265,7 @@ class LocalSearch:
         """Return whether each body has enough evidence."""
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
-        n_free = int(self.measures.searched.sum()) - 1
-        needed = self.evidence_needed(n_conditions, n_free, self._backend.n_records)
+        needed = self.evidence_needed(n_conditions, self._n_free, self._backend.n_records)
         return np.asarray(self.measures.evidence(class_counts) >= needed)
 
 
