@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from .kinds import FITS
-from .names import as_python, has_repetition, is_missing_name
+from .names import as_python, has_repetition, is_doubtful
 from .parameters import MAY_BE_REFUSED
 
 PACKAGE = "diverse_rule_sets"
@@ -28,6 +28,9 @@ KNOWN_WARNINGS = tuple(
         r"column .* holds numbers as (text|categories) \(.*different values",
         r"y has fewer than min_support=.* records of some labels, so ",
         r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
+        # of exports, about a limit of the other program
+        r"PMML compares the column .* as a double, which is rounded",
+        r"^\w+ may answer differently for the column ",
         # of scikit-learn
         r"The number of unique classes is greater than 50% of the number of samples",
         r"A column-vector y was passed when a 1d array was expected",
@@ -114,7 +117,7 @@ def _blamable(case):
     parts = []
     repeated = has_repetition(case.names)
     for column in case.columns:
-        if repeated or column.fate != FITS or is_missing_name(column.name):
+        if repeated or column.fate != FITS or is_doubtful(column.name):
             parts.append(_named(column.name))
             if repeated or case.library in ("numpy", "lists"):
                 parts.append(r"\bX\b")
