@@ -9,7 +9,7 @@ import polars as pl
 
 from .kinds import FITS
 from .names import as_python, has_repetition, is_doubtful
-from .parameters import MAY_BE_REFUSED
+from .parameters import MAY_BE_REFUSED, WRONG_VALUES
 
 PACKAGE = "diverse_rule_sets"
 # What a check may raise: errors, and panics of polars, which are not subclasses of Exception.
@@ -123,7 +123,9 @@ def _blamable(case):
                 parts.append(r"\bX\b")
     if case.label_kind.fate != FITS:
         parts.append(r"\by\b|\b[Ll]abels?\b")
-    parts += [rf"\b{name}\b" for name in case.parameters if name in MAY_BE_REFUSED]
+    parts += [
+        rf"\b{name}\b" for name, code in case.parameters.items() if name in MAY_BE_REFUSED or code in WRONG_VALUES
+    ]
     return list(dict.fromkeys(parts))
 
 
@@ -134,6 +136,10 @@ def _named(name):
     """
     spellings = {repr(name), repr(as_python(name))}
     return rf"(?<![\w.'\"-])({'|'.join(map(re.escape, sorted(spellings)))})(?![\w.'\"-])"
+
+
+def names_column(error, name):
+    return re.search(_named(name), str(error)) is not None
 
 
 def refusal(function):
