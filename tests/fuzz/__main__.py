@@ -6,9 +6,11 @@ import sys
 import time
 from collections import Counter
 
-from .runner import family_of, run, run_case, shrink_failures, started
+from .runner import compare_processes, family_of, run, run_case, shrink_failures, started
 
 COUNTS = {"tables": 2000, "files": 2000, "text": 4000, "csv": 200}
+
+COMPARED = 200  # tables that are fitted in two processes
 
 
 def main(arguments=None):
@@ -23,6 +25,9 @@ def main(arguments=None):
     start = time.monotonic()
     with started(options.jobs) as workers:
         totals = run(plan, options.seed, workers, options.seconds, _say)
+        if options.tables and options.only in (None, "tables"):
+            numbers = range(options.first, options.first + min(options.tables, COMPARED))
+            compare_processes(totals, options.seed, workers, numbers)
         results = shrink_failures(totals, options.seed, workers, options.shrink, show=_say) if options.shrink else []
     print(summary(totals, results, options, time.monotonic() - start))
     return 1 if totals.n_failures else 0

@@ -10,7 +10,7 @@ from diverse_rule_sets import baselines
 from . import exports, rule_checks
 from .kinds import REFUSED, evaluate
 from .names import as_python, has_repetition
-from .outcome import ERRORS, CaseError, CheckError, check_refusal, refusal, watched_warnings
+from .outcome import ERRORS, CaseError, CheckError, check_refusal, names_column, refusal, watched_warnings
 from .tables import build, build_labels, slice_records, take_columns, take_records
 from .values import Draw
 
@@ -132,26 +132,42 @@ SLICE = {"pandas": "X.iloc[i:i + 1]", "arrow": "X.slice(i, 1)"} | dict.fromkeys(
 
 
 def check_new_records(run):
-    """A table of new records is refused if and only if one of its records is; otherwise answers are the same."""
-    n, new = len(run.case.columns[0].new), run.new
-    if new is None:
+    """New records of the same kinds of columns, with other values: see `_check_batch`."""
+    if run.new is not None:
+        _check_batch(run, run.new, len(run.case.columns[0].new))
+
+
+def check_other_type(run):
+    """New records with one column of another kind: see `_check_batch`."""
+    case = run.case.with_other_type()
+    if case is None:
         return
+    try:
+        new = build(case)
+    except ERRORS:
+        return
+    _check_batch(run, new, case.n_records)
+
+
+def _check_batch(run, new, n):
+    """A table is refused if and only if one of its records is, and the error names a column; else answers agree."""
     batch, error = refusal(lambda: run.answer(new))
     if error is not None:
         run.exempt.append("new records refused")
+        if not any(names_column(error, column.name) for column in run.case.columns):
+            raise CheckError(f"the error names no column: {error}", "print(clf.predict(X_new))")
     refused = False
     for i in range(n):
         alone, own_error = refusal(lambda i=i: run.answer(slice_records(new, i, i + 1)))
         refused |= own_error is not None
         code = f"i = {i}\nprint(clf.predict({SLICE[run.case.library].replace('X', 'X_new')}), clf.predict(X_new))"
         if own_error is not None and error is None:
-            raise CheckError(f"new record {i} alone is refused, but not in a batch: {own_error}", code)
+            raise CheckError(f"a new record alone is refused, but not in a batch: record {i}, {own_error}", code)
         if own_error is None and error is None:
-            run.compare(alone, f"new record {i} alone", code, (batch[0][i : i + 1], batch[1][i : i + 1]))
+            run.compare(alone, "new record alone", code, (batch[0][i : i + 1], batch[1][i : i + 1]))
     if error is not None and not refused:
-        raise CheckError(
-            f"the batch of new records is refused, but no record alone: {error}", "print(clf.predict(X_new))"
-        )
+        code = "print(clf.predict(X_new))"
+        raise CheckError(f"the batch of new records is refused, but no record alone: {error}", code)
 
 
 def check_order(run):
@@ -211,6 +227,7 @@ def check_explain(run):
 CHECKS = [
     ("records", check_records, 1.0),
     ("new records", check_new_records, 0.7),
+    ("other type", check_other_type, 0.3),
     ("order", check_order, 0.5),
     ("explain", check_explain, 0.3),
     *rule_checks.CHECKS,

@@ -1,8 +1,11 @@
 """Random CSV files for `drs predict`: as many answers as records, and the same answer for a record alone."""
 
+import atexit
 import contextlib
 import csv
 import io
+import os
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -16,6 +19,8 @@ from diverse_rule_sets.cli import main
 from .outcome import CaseError, CheckError
 from .values import HOSTILE, Draw
 
+# The variable with the folder for temporary files; the runner removes it, because its workers are stopped.
+FOLDER = "DRS_FUZZ_FOLDER"
 _NUMBERS = (
     "0",
     "1",
@@ -50,7 +55,8 @@ _CELLS = {"n": _NUMBERS + _NAUGHTY, "w": _WORDS, "f": _FLAGS, "d": _DATES}
 @cache
 def folder():
     """Return a folder with model files: each reads some of the columns n, w, f and d."""
-    path = Path(tempfile.mkdtemp(prefix="drs-fuzz-"))
+    path = Path(tempfile.mkdtemp(prefix="drs-fuzz-", dir=os.environ.get(FOLDER)))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
     rng = np.random.default_rng(0)
     n = 200
     columns = {

@@ -1,15 +1,17 @@
 """The families of cases: each runs a case by its number, and shrinks a failed one to a short program."""
 
+import hashlib
 import json
+import warnings
 from dataclasses import replace
 
 from . import csv_files, files
 from . import text as rule_text
-from .checks import check_table, choose_checks
-from .outcome import CaseError
+from .checks import check_table, choose_checks, estimator
+from .outcome import ERRORS, CaseError
 from .report import program
 from .shrink import Shrinker
-from .tables import make_case
+from .tables import build, build_labels, make_case
 
 
 class Tables:
@@ -45,6 +47,19 @@ class Tables:
         text = "" if failure is None else str(failure)
         label = [] if case.label_kind.name == "list of text" else [case.label_kind.name]
         return program(case, failure), text, sorted({column.kind.name for column in case.columns}) + label
+
+    @staticmethod
+    def digest(seed, number):
+        """Return a checksum of the rules of a case, to compare processes."""
+        case = make_case(seed, number, choose_checks)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rule_set = estimator(case).fit(build(case), build_labels(case)).rule_set_
+        except ERRORS as error:
+            return type(error).__name__
+        text = f"{rule_set}\n{rule_set.rule_probabilities.tolist()}"
+        return hashlib.sha256(text.encode("utf8", "backslashreplace")).hexdigest()
 
     @staticmethod
     def show(seed, number):

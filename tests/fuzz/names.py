@@ -77,9 +77,9 @@ def as_python(name):
     return datetime.datetime(name.year, name.month, name.day) if is_day else name
 
 
-def is_missing_name(name):
-    """Return whether a name means missing, such as NaN; such a name may be refused."""
-    return is_missing(name) or (isinstance(name, Decimal) and name.is_nan())
+def is_doubtful(name):
+    """Return whether a name may be refused: one that means missing, such as NaN, or a date of numpy."""
+    return is_missing(name) or isinstance(name, np.datetime64) or (isinstance(name, Decimal) and name.is_nan())
 
 
 def has_repetition(chosen):

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import polars as pl
 
 from .kinds import FITS
-from .names import as_python, has_repetition, is_missing_name
-from .parameters import MAY_BE_REFUSED
+from .names import as_python, has_repetition, is_doubtful
+from .parameters import MAY_BE_REFUSED, WRONG_VALUES
 
 PACKAGE = "diverse_rule_sets"
 # What a check may raise: errors, and panics of polars, which are not subclasses of Exception.
@@ -28,6 +28,9 @@ KNOWN_WARNINGS = tuple(
         r"column .* holds numbers as (text|categories) \(.*different values",
         r"y has fewer than min_support=.* records of some labels, so ",
         r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
+        # of exports, about a limit of the other program
+        r"PMML compares the column .* as a double, which is rounded",
+        r"^\w+ may answer differently for the column ",
         # of scikit-learn
         r"The number of unique classes is greater than 50% of the number of samples",
         r"A column-vector y was passed when a 1d array was expected",
@@ -114,13 +117,15 @@ def _blamable(case):
     parts = []
     repeated = has_repetition(case.names)
     for column in case.columns:
-        if repeated or column.fate != FITS or is_missing_name(column.name):
+        if repeated or column.fate != FITS or is_doubtful(column.name):
             parts.append(_named(column.name))
             if repeated or case.library in ("numpy", "lists"):
                 parts.append(r"\bX\b")
     if case.label_kind.fate != FITS:
         parts.append(r"\by\b|\b[Ll]abels?\b")
-    parts += [rf"\b{name}\b" for name in case.parameters if name in MAY_BE_REFUSED]
+    parts += [
+        rf"\b{name}\b" for name, code in case.parameters.items() if name in MAY_BE_REFUSED or code in WRONG_VALUES
+    ]
     return list(dict.fromkeys(parts))
 
 
@@ -131,6 +136,10 @@ def _named(name):
     """
     spellings = {repr(name), repr(as_python(name))}
     return rf"(?<![\w.'\"-])({'|'.join(map(re.escape, sorted(spellings)))})(?![\w.'\"-])"
+
+
+def names_column(error, name):
+    return re.search(_named(name), str(error)) is not None
 
 
 def refusal(function):

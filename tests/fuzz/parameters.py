@@ -11,7 +11,41 @@ CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
 MAY_BE_REFUSED = ("given_rules", "monotone", "binning", "required", "class_weight", "max_candidates", "max_conditions")
 
 
+# Values that are wrong for some or all parameters: an error must name the parameter.
+WRONG_VALUES = (
+    *("None", "-1", "0", "0.5", "float('nan')", "float('inf')", "-(10**400)", "'x'", "''", "[]", "{}", "()", "True"),
+    *("object()", "np.int64(-3)", "np.float32(0.5)", "b'a'", "(1, 2)", "np.array([1, 2])", "[None]", "{None: None}"),
+    *(
+        "pd.NA",
+        "pd.NaT",
+        "{'a': 'x'}",
+        "[[]]",
+        "['a', 'a']",
+        "{'a': [2, 1]}",
+        "{'a': []}",
+        "'a\\nb'",
+        "lambda: 0",
+        "1j",
+    ),
+    *("Decimal('1.5')", "Fraction(1, 2)", "np.datetime64('2020-01-01')", "[Rule((), 'x')]", "['IF a THEN b']", "-0.0"),
+)
+
+
 def estimator_of(draw, columns, labels):
+    """Return the name of a class, and parameters that suit a table; sometimes one has a wrong value."""
+    name, parameters = _estimator(draw, columns, labels)
+    if draw.chance(0.04):
+        chosen = draw.pick([*parameters, *(_ALL if name != "IDSClassifier" and "Rule" in name else ())])
+        parameters[chosen] = draw.pick(WRONG_VALUES)
+    return name, parameters
+
+
+_ALL = ("max_rules", "max_conditions", "max_overlap", "min_support", "conflict", "binning", "default", "given_rules")
+_ALL += ("forbidden", "required", "monotone", "random_state", "n_jobs", "class_weight", "smoothing", "min_evidence")
+_ALL += ("max_fallbacks", "negation")
+
+
+def _estimator(draw, columns, labels):
     """Return the name of a class, and parameters that suit a table."""
     kind = draw.below(100)
     if kind < 75:

@@ -35,6 +35,8 @@ def program(case, failure=None):
     lines.append(f"clf = {case.estimator}({parameters}).fit(X, y)")
     if case.columns[0].new and (failure is None or failure.check == "new records"):
         lines += code_of(case, "new", "X_new")
+    if failure is not None and failure.check == "other type":
+        lines += code_of(case.with_other_type(), "values", "X_new")
     if failure is not None and failure.code:
         lines += failure.code.splitlines()
     elif failure is not None and failure.check != "fit":
@@ -50,6 +52,7 @@ _CALLS = {
     "answers": "print(clf.predict(X), clf.predict_proba(X))",
     "records": "print([clf.predict(X[i:i + 1]) for i in range(len(X))])",
     "new records": "print(clf.predict(X_new))",
+    "other type": "print(clf.predict(X_new))",
     "explain": "print(clf.explain(X), clf.why(X), clf.rule_set_, clf.rule_set_.to_frame())",
     "json": "print(RuleSet.from_json(clf.rule_set_.to_json()).predict(X))",
     "python": "space = {}\nexec(clf.rule_set_.to_python(), space)  # call space['predict'] with a dict of a record",

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -117,6 +118,8 @@ def _work(connection, state, seconds):
             state[0], state[1] = number, time.monotonic()
             if job == "shrink":
                 answers.append((number, _shrink(family_of(family), seed, number, *rest)))
+            elif job == "digest":
+                answers.append((number, family_of(family).digest(seed, number)))
             else:
                 answers.append((number, run_case(family, seed, number, seconds)))
         state[1] = 0.0
@@ -145,15 +148,18 @@ class Worker:
 
     _context = multiprocessing.get_context("spawn")
 
-    def __init__(self, seconds=CASE_SECONDS, grace=GRACE):
-        self.task, self._seconds, self._grace = None, seconds, grace
+    def __init__(self, seconds=CASE_SECONDS, grace=GRACE, hash_seed=0):
+        self.task, self._seconds, self._grace, self._hash_seed = None, seconds, grace, hash_seed
         self._start()
 
     def _start(self):
         self.state = self._context.Array("d", [0.0, 0.0], lock=False)
         self._connection, other = self._context.Pipe()
         self._process = self._context.Process(target=_work, args=(other, self.state, self._seconds))
+        before = os.environ.get("PYTHONHASHSEED")
+        os.environ["PYTHONHASHSEED"] = str(self._hash_seed)  # each worker has another order of sets
         self._process.start()
+        os.environ.pop("PYTHONHASHSEED") if before is None else os.environ.update(PYTHONHASHSEED=before)
         other.close()
         self._ready = False
 
@@ -246,12 +252,33 @@ def started(jobs, seconds=CASE_SECONDS, grace=GRACE):
     for name in THREADS:
         os.environ.setdefault(name, "1")
     os.environ.setdefault("RUST_BACKTRACE", "0")
-    workers = [Worker(seconds, grace) for _ in range(jobs)]
-    try:
-        yield workers
-    finally:
-        for worker in workers:
-            worker.stop()
+    with tempfile.TemporaryDirectory(prefix="drs-fuzz-", ignore_cleanup_errors=True) as folder:
+        os.environ["DRS_FUZZ_FOLDER"] = folder
+        workers = [Worker(seconds, grace, k) for k in range(jobs)]
+        try:
+            yield workers
+        finally:
+            for worker in workers:
+                worker.stop()
+            del os.environ["DRS_FUZZ_FOLDER"]
+
+
+def compare_processes(totals, seed, workers, numbers):
+    """Compare the rules of some tables between two processes, in which sets of strings have different orders."""
+    answers = {}
+    for worker in workers[:2]:
+        worker.give(("digest", "tables", seed, list(numbers)))
+    while len(answers) < len(workers[:2]):
+        for k, worker in enumerate(workers[:2]):
+            if k not in answers and (found := worker.poll()) is not None:
+                answers[k] = dict(found)
+        time.sleep(0.002)
+    for number, digest in answers[0].items():
+        if len(workers) > 1 and answers[1].get(number) != digest:
+            text = "the same seed gives other rules in another process"
+            totals.add("tables", number, failed("tables", seed, number, ("process", "", "", ""), text))
+        elif len(workers) > 1:
+            totals.checks["tables", "another process"] += 1
 
 
 def progress(totals, seconds):

@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 from .labels import PLAIN
+from .names import is_same
 from .values import is_missing, source
 
 _EASY = {"min_support": "1", "min_evidence": "0.0", "random_state": "0"}
@@ -72,6 +73,13 @@ class Shrinker:
 
     def _new(self, case):
         """Drop new records."""
+        while case.other is not None and len(case.other.values) > 1:
+            values = case.other.values
+            options = [replace(case.other, values=values[:i] + values[i + 1 :]) for i in range(len(values))]
+            smaller = next((c for c in (replace(case, other=o) for o in options) if self._better(case, c) is c), case)
+            if smaller is case:
+                break
+            case = smaller
         case = self._better(case, _take_new(case, [])) if case.columns[0].new else case
         i = 0
         while i < len(case.columns[0].new):
@@ -85,7 +93,7 @@ class Shrinker:
         if case.library not in ("numpy", "lists"):
             for j, column in enumerate(case.columns):
                 if column.name != chr(97 + j) and not _is_parameter(case, column.name):
-                    case = self._better(case, _with_column(case, j, replace(column, name=chr(97 + j))))
+                    case = self._better(case, _renamed(case, j, chr(97 + j)))
         different = list(dict.fromkeys(case.labels))
         plain = tuple(chr(97 + different.index(label) % 26) for label in case.labels)
         if case.label_kind is not PLAIN or plain != case.labels:
@@ -183,6 +191,14 @@ def _is_parameter(case, name):
 def _changed(case, **changes):
     """Return the case with changes; None if it has them already."""
     return None if all(getattr(case, name) == value for name, value in changes.items()) else replace(case, **changes)
+
+
+def _renamed(case, j, name):
+    """Return the case with another name of a column."""
+    other = case.other
+    if other is not None and is_same(other.name, case.columns[j].name):
+        other = replace(other, name=name)
+    return replace(_with_column(case, j, replace(case.columns[j], name=name)), other=other)
 
 
 def _with_column(case, j, column):

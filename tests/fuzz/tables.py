@@ -1,7 +1,7 @@
 """Random tables with labels and an estimator: a case follows from one integer, and is built from its description."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from .arrays import ARRAYS, LISTS
 from .arrow_columns import ARROW
 from .kinds import EITHER, FITS, REFUSED, Kind, evaluate
 from .labels import LABELS, PLAIN
-from .names import has_repetition, names
+from .names import has_repetition, is_same, names
 from .pandas_columns import PANDAS
 from .parameters import estimator_of
 from .polars_columns import POLARS
@@ -75,6 +75,7 @@ class TableCase:
     checks: tuple[str, ...] = ()
     seed: int = 0
     thorough: bool = False  # check every record, not some
+    other: Column | None = None  # a column with the name of another one but of another kind
 
     @property
     def n_records(self):
@@ -84,12 +85,23 @@ class TableCase:
     def names(self):
         return [column.name for column in self.columns]
 
+    def with_other_type(self):
+        """Return a case with the same columns, but one of another kind; None if there is none."""
+        if self.other is None:
+            return None
+        n = len(self.other.values)
+        columns = tuple(
+            replace(c, values=(c.values * n)[:n]) if not is_same(c.name, self.other.name) else self.other
+            for c in self.columns
+        )
+        return replace(self, columns=columns, labels=(self.labels * n)[:n], layout="X")
+
     @property
     def fate(self):
         """What must happen to the case: the strictest of its parts."""
         fates = {column.fate for column in self.columns} | {self.label_kind.fate}
         if "forbidden" in self.parameters:  # the column is not read
-            fates = {EITHER}
+            return EITHER
         if REFUSED in fates or (self.library != "numpy" and has_repetition(self.names)):
             return REFUSED
         return EITHER if EITHER in fates else FITS
@@ -113,7 +125,17 @@ def make_case(seed, number, choose_checks):
     layout = draw.pick(LAYOUTS[library]) if draw.chance(0.25) else "X"
     estimator, parameters = estimator_of(draw, columns, labels)
     checks = choose_checks(draw)
-    return TableCase(library, columns, labels, label_kind, layout, estimator, parameters, checks, draw.below(2**31))
+    case = TableCase(library, columns, labels, label_kind, layout, estimator, parameters, checks, draw.below(2**31))
+    if "other type" in checks and library != "numpy":
+        case = replace(case, other=_other_column(draw, library, draw.pick(columns)))
+    return case
+
+
+def _other_column(draw, library, column):
+    """Return a column with the same name but of another kind."""
+    kind = draw.pick(FITTING[library])
+    values, _, _ = _values(draw, kind, draw.between(1, 6), 0)
+    return Column(column.name, kind, values)
 
 
 def _sizes(draw):
