@@ -25,6 +25,7 @@ RAW = (
     *('{"instant": "2020-01-31T00:00:00"}', '{"instant": "0001-01-01T00:00:00+23:59"}', '{"date": "0000-00-00"}'),
     *('{"bytes": "00ff"}', '{"bytes": "0"}', '{"tuple": [1, "a"]}', '{"tuple": []}', '{"tuple": [{"tuple": [[]]}]}'),
     *('{"datetime": "9999-12-31T23:59:59.999999"}', '{"instant": "9999-12-31T23:59:59.999999"}', '{"number": 1}'),
+    *('1, "column": "z"', 'null, "classes": ["q"]', '[], "rules": []', '"a", "kind": "text"'),  # a key a second time
     *('{"datetime": "2020-01-31T00:00:00+01:00"}', '{"instant": "2020-W01-1"}', '{"tuple": [null, true, 1e400]}'),
 )
 _TOKENS = (
