@@ -145,6 +145,16 @@ def test_long_names_that_postgres_cuts_off():
     assert "x2" in rule_set.to_sql()
 
 
+def test_system_columns_are_not_read_by_mistake():
+    rule_set = model(Interval("tableoid", high=1))
+    with pytest.raises(
+        ValueError, match="'tableoid' is a system column of postgres; give the name that 'tableoid' has"
+    ):
+        rule_set.to_sql(dialect="postgres")
+    assert '"other"' in rule_set.to_sql(dialect="postgres", columns={"tableoid": "other"})
+    assert '"tableoid"' in rule_set.to_sql(dialect="duckdb")
+
+
 def test_new_columns_have_different_names():
     rule_set = replace(model(Interval("x", high=1)), conflict="vote")
     with pytest.raises(ValueError, match=r"postgres cannot tell the new columns .* apart; choose a shorter prefix"):

@@ -17,6 +17,8 @@ CASE_SENSITIVE = frozenset(("postgres", "materialize", "risingwave", "snowflake"
 ASCII_CASELESS = frozenset(("duckdb", "sqlite"))
 # Number of bytes of a name; the rest of a longer name is ignored.
 NAME_BYTES = {"postgres": 63, "redshift": 127}
+# Columns that every table has, so that no other column has their name.
+SYSTEM_COLUMNS = {"postgres": frozenset(("ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"))}
 # Dialects in which a step of a query can be declared to be computed once.
 MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
 # Dialects in which VALUES is a table.

@@ -16,9 +16,14 @@ from diverse_rule_sets.model._rules import RuleSet
 
 
 def check_different(names: Mapping[Hashable, str], dialect: str) -> None:
-    """Raise ValueError if the names of two columns that the rules read are the same name in a dialect."""
+    """Raise ValueError if a column that the rules read has the name of another one or of a system column."""
     by_name: dict[str, list[str]] = {}
-    for text in names.values():
+    for name, text in names.items():
+        if text in _sql_dialects.SYSTEM_COLUMNS.get(dialect, ()):
+            raise ValueError(
+                f"{text!r} is a system column of {dialect}; give the name that {name!r} has in the database: "
+                f"columns={{{name!r}: ...}}"
+            )
         by_name.setdefault(folded_name(text, dialect), []).append(text)
     same = [text for texts in by_name.values() if len(texts) > 1 for text in texts]
     if same:
