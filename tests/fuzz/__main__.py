@@ -75,8 +75,11 @@ def summary(totals, results, options, seconds):
     for family, word in sorted(by_word):
         parts = [f"{n:,} {o}" for (f, w, o), n in sorted(totals.outcomes.items()) if (f, w) == (family, word)]
         lines.append(f"  {family:8} {word:12} {', '.join(parts)}")
-    lines.append("checks: " + ", ".join(f"{check} {n:,}" for (_, check), n in sorted(totals.checks.items())))
-    lines.append("not compared: " + ", ".join(f"{why} {n:,}" for (_, why), n in sorted(totals.exempt.items())))
+    for title, counts in (("checks", totals.checks), ("not compared", totals.exempt)):
+        lines.append(f"{title}:")
+        for family in dict.fromkeys(family for family, _ in sorted(counts)):
+            parts = [f"{what} {n:,}" for (name, what), n in sorted(counts.items()) if name == family]
+            lines.append(f"  {family:8} {', '.join(parts)}")
     groups = {}
     for group, number, (small, text, kinds) in results:
         groups.setdefault(group, []).append((len(small), small, text, number, ", ".join(kinds)))

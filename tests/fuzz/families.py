@@ -27,9 +27,9 @@ class Tables:
 
     @staticmethod
     def kinds(seed, number):
-        """Return the kinds of columns and labels of a case."""
+        """Return a word about the table, and the kinds of its columns and labels."""
         case = make_case(seed, number, choose_checks)
-        return [*(column.kind.name for column in case.columns), case.label_kind.name]
+        return case.library, [*(column.kind.name for column in case.columns), case.label_kind.name]
 
     @staticmethod
     def shrink(seed, number, key, seconds):
@@ -78,7 +78,7 @@ class Files:
 
     @staticmethod
     def kinds(seed, number):
-        return ["json"]
+        return "json", []
 
     @staticmethod
     def shrink(seed, number, key, seconds):
@@ -114,7 +114,7 @@ class Text:
 
     @staticmethod
     def kinds(seed, number):
-        return ["rule"]
+        return "rule", []
 
     @staticmethod
     def shrink(seed, number, key, seconds):
@@ -141,7 +141,7 @@ class Csv:
 
     @staticmethod
     def kinds(seed, number):
-        return ["csv"]
+        return "csv", []
 
     @staticmethod
     def shrink(seed, number, key, seconds):

@@ -30,7 +30,7 @@ class Faults:
 
     @staticmethod
     def kinds(seed, number):
-        return ["faults"]
+        return "faults", []
 
     @staticmethod
     def shrink(seed, number, key, seconds):

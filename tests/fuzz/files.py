@@ -25,6 +25,7 @@ RAW = (
     *('{"instant": "2020-01-31T00:00:00"}', '{"instant": "0001-01-01T00:00:00+23:59"}', '{"date": "0000-00-00"}'),
     *('{"bytes": "00ff"}', '{"bytes": "0"}', '{"tuple": [1, "a"]}', '{"tuple": []}', '{"tuple": [{"tuple": [[]]}]}'),
     *('{"datetime": "9999-12-31T23:59:59.999999"}', '{"instant": "9999-12-31T23:59:59.999999"}', '{"number": 1}'),
+    *('1, "column": "z"', 'null, "classes": ["q"]', '[], "rules": []', '"a", "kind": "text"'),  # a key a second time
     *('{"datetime": "2020-01-31T00:00:00+01:00"}', '{"instant": "2020-W01-1"}', '{"tuple": [null, true, 1e400]}'),
 )
 _TOKENS = (
@@ -59,12 +60,12 @@ def make_file(seed, number):
         raws = []
         for _ in range(draw.pick((0, 1, 1, 2, 3))):
             _change_meaning(draw, content)
-        for _ in range(draw.pick((0, 0, 1, 1, 2))):
+        for _ in range(draw.pick((0, 0, 0, 1, 2))):
             content = _change_tree(draw, content, raws)
         text = _dump(draw, content, raws, sum_)
-    if draw.chance(0.3):
-        if draw.chance(0.8):
-            text = re.sub(r',?\s*"checksum": "[^"]*"', "", text)
+    if draw.chance(0.25):
+        if draw.chance(0.9):
+            text = re.sub(r'"checksum": "[^"]*",\s*|,\s*"checksum": "[^"]*"', "", text)
         for _ in range(draw.pick((1, 1, 2, 4))):
             text = _change_text(draw, text)
     if draw.chance(0.2):
@@ -141,12 +142,14 @@ def _change_meaning(draw, content):
     conditions = [condition for rule in rules for condition in rule["if"]]
     n, kind = len(content["classes"]), draw.below(9)
     if kind == 0:
-        content["class_weights"] = [draw.pick(_WEIGHTS) for _ in range(n)]
+        content["class_weights"] = [1.0] * n
+        content["class_weights"][draw.below(n)] = draw.pick(_WEIGHTS)
     elif kind == 1:
         content["smoothing"] = draw.pick((None, 0, 5e-324, 1e-300, 0.5, 1e9, 1e300))
     elif kind == 2:
-        content["class_totals"] = [draw.pick((2**53 - 1, 10**6)) for _ in range(n)]
-        content["uncovered_counts"] = [draw.pick((0, 1, 2**53 - 1, 10**6 - 1)) for _ in range(n)]
+        largest = draw.pick((2**53 // n, 10**6))
+        content["class_totals"] = [largest] * n
+        content["uncovered_counts"] = [draw.pick((0, 1, largest, 10**6 - 1)) for _ in range(n)]
     elif kind == 3 and rules:
         draw.pick(rules)["class_counts"] = [draw.pick((0, 0, 1, 240)) for _ in range(n)]
     elif kind == 4 and content["columns"]:
@@ -160,7 +163,7 @@ def _change_meaning(draw, content):
         name = condition["column"]
         condition.clear()
         condition.update(column=name, **_any_test(draw))
-    if kind == 8 and rules and conditions:
+    if kind == 8 and rules and conditions and draw.chance(0.3):
         draw.pick(rules)["if"].append({**draw.pick(conditions)})
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import dateutil.tz
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ import pyarrow as pa
 FITS, REFUSED, EITHER = "fits", "refused", "either"
 
 NAMESPACE = {
+    "dateutil": dateutil,
     **{"np": np, "pd": pd, "pl": pl, "pa": pa, "datetime": datetime},
     **{"Decimal": Decimal, "Fraction": Fraction, "ZoneInfo": zoneinfo.ZoneInfo},
 }

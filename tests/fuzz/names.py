@@ -33,6 +33,8 @@ def names(draw, n, library):
     style = draw.below(10)
     if style < 4:
         return [chr(97 + j) if j < 26 else f"c{j}" for j in range(n)]
+    if library == "pandas" and draw.chance(0.05):  # they become a MultiIndex
+        return [(draw.pick(("a", "b", "")), f"{j}") for j in range(n)]
     chosen = [_name(draw, library, style) for _ in range(n)]
     may_repeat = library in ("pandas", "arrow") and draw.chance(0.1)
     return chosen if may_repeat else _different(chosen)

@@ -167,7 +167,13 @@ _DATES = [
             moments(1800, 2200),
         )
         for unit in ("ms", "us", "ns")
-        for zone in ("'UTC'", "'Europe/Berlin'", "'+05:30'", "ZoneInfo('Asia/Tokyo')", "datetime.timezone.utc")
+        for zone in (
+            "'UTC'",
+            "'Europe/Berlin'",
+            "'+05:30'",
+            "ZoneInfo('Asia/Tokyo')",
+            "dateutil.tz.gettz('Europe/Paris')",
+        )
     ),
     Kind("pandas timedelta64", "pd.Series(np.array(v, 'm8[s]'))", whole(-9, 9), (None,), REFUSED),
     Kind(

@@ -3,6 +3,7 @@
 from .tables import code_of, labels_code
 
 IMPORTS = """import datetime
+import dateutil.tz
 from decimal import Decimal
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -16,6 +17,7 @@ from diverse_rule_sets.baselines import *
 """
 _NEEDED = {
     "import datetime": "datetime.",
+    "import dateutil.tz": "dateutil.",
     "from decimal import Decimal": "Decimal(",
     "from fractions import Fraction": "Fraction(",
     "from zoneinfo import ZoneInfo": "ZoneInfo(",

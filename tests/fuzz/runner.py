@@ -98,8 +98,7 @@ def run_case(family, seed, number, seconds=CASE_SECONDS):
 
 def failed(family, seed, number, key, text):
     """Return the result of a failed case."""
-    kinds = family_of(family).kinds(seed, number)
-    word = kinds[0].split()[0] if kinds else ""
+    word, kinds = family_of(family).kinds(seed, number)
     return {"key": tuple(key), "text": text, "kinds": kinds, "word": word}
 
 

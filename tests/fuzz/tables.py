@@ -142,9 +142,9 @@ def _sizes(draw):
     kind = draw.below(1000)
     n = draw.between(1, 200) if kind < 100 else draw.between(1, 8) if kind < 200 else draw.between(8, 60)
     n_columns = draw.between(1, 12) if kind % 10 == 0 else draw.between(1, 4)
-    if kind == 999:
+    if kind >= 998:
         n = 2000
-    if kind == 998:
+    elif kind >= 996:
         n_columns = 200
     return n, draw.pick((0, 3, 8)), n_columns
 
@@ -203,8 +203,13 @@ def _assemble_pandas(found, columns):
     if are_simple(found):
         return pd.DataFrame(dict(zip(found, columns, strict=True)))
     frame = pd.DataFrame(dict(enumerate(columns)))
-    frame.columns = pd.Index(found, dtype=object, tupleize_cols=False)
+    frame.columns = pd.Index(found, dtype=object, tupleize_cols=are_pairs(found))
     return frame
+
+
+def are_pairs(found):
+    """Return whether all names are pairs of strings, which pandas keeps as a MultiIndex."""
+    return all(type(name) is tuple and list(map(type, name)) == [str, str] for name in found)
 
 
 def are_simple(found):
@@ -236,7 +241,7 @@ def code_of(case, part="values", variable="X"):
             inside = "".join(f"    {source(key)}: {code},\n" for key, code in zip(keys, made, strict=True))
             lines = [f"{variable} = {'pl' if case.library == 'polars' else 'pd'}.DataFrame({{\n{inside}}})"]
             if not simple:
-                index = f"pd.Index({source(case.names)}, dtype=object, tupleize_cols=False)"
+                index = f"pd.Index({source(case.names)}, dtype=object, tupleize_cols={are_pairs(case.names)})"
                 lines.append(f"{variable}.columns = {index}")
     if case.layout != "X":
         lines.append(f"{variable} = {_rename(case.layout, variable)}")
