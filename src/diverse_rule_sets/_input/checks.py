@@ -34,7 +34,10 @@ def check_number(
     expected = " ".join([noun, " and ".join(bounds)]).strip()
     if not isinstance(value, kind) or isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be {expected}, got {value!r} ({type(value).__name__})")
-    number = float(value)  # type: ignore[arg-type]
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise ValueError(f"{name} must be {expected}, got a number beyond the largest float") from None
     too_low = low is not None and (number <= low if open_low else number < low)
     if math.isnan(number) or math.isinf(number) or too_low or (high is not None and number > high):
         raise ValueError(f"{name} must be {expected}, got {value!r}")

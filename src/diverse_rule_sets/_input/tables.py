@@ -150,13 +150,14 @@ def _check_names(names: Sequence[Hashable]) -> None:
 
 
 def _series(frame: Any, position: int) -> Any:
-    """Return one column of a narwhals data frame, by its position: polars reads a name such as ^a.*$ as a pattern."""
+    """Return one column of a narwhals data frame, by its position; indexing through narwhals is slow for wide tables."""
     import narwhals as nw
 
     native = frame.to_native()
-    for method in ("to_series", "column"):  # of polars, of Arrow; indexing through narwhals is slow for wide tables
-        if hasattr(native, method):
-            return nw.from_native(getattr(native, method)(position), series_only=True)
+    if hasattr(native, "to_series"):  # polars reads a name such as ^a.*$ as a pattern
+        return nw.from_native(native.to_series(position).rename("values"), series_only=True)
+    if hasattr(native, "column"):  # Arrow
+        return nw.from_native(native.column(position), series_only=True)
     return nw.from_native(native.iloc[:, position], series_only=True) if hasattr(native, "iloc") else frame[:, position]
 
 

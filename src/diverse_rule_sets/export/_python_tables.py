@@ -74,7 +74,7 @@ class Pandas(_Tables):
 
     missing = "{x}.isna().to_numpy(bool)"
     known = "{x}.notna().to_numpy(bool)"
-    compared = "({x} {test} {bound}).to_numpy(bool)"
+    compared = "({x} {test} {bound}).to_numpy(bool, na_value=False)"
     always = "np.ones(len(frame), bool)"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
