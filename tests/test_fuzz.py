@@ -117,7 +117,7 @@ def test_unknown_warnings_are_failures():
 
 def test_cases_that_hang_crash_or_need_too_much_memory_are_failures():
     said = []
-    with started(1, seconds=1, grace=2) as workers:
+    with started(1, seconds=0.5, grace=1) as workers:
         totals = run([("faults", 0, 7)], 0, workers, show=said.append)
         assert {key[0]: [number for number, *_ in found] for (_, key), found in totals.failures.items()} == {
             "time": [1],
