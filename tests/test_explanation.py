@@ -569,7 +569,8 @@ def test_errors_name_the_column():
     X.loc[::2, ["since", "job", "paid"]] = pd.Timestamp("2021-01-31"), "cook", False
     X["paid"] = X.paid.astype(bool)
     texts = ["IF since > 2020-06-01 AND job = 'clerk' THEN 1", "IF paid = True AND age > 30 THEN 2"]
-    clf = DiverseRuleSetClassifier(random_state=0, given_rules=texts).fit(X, y)
+    with pytest.warns(UserWarning, match="no record meets all of them"):
+        clf = DiverseRuleSetClassifier(random_state=0, given_rules=texts).fit(X, y)
     good = X.iloc[0].to_dict()
     assert clf.why(good)
     wrong = {"age": "old", "since": 5, "job": 7, "paid": "yes", "m": [1]}

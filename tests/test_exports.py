@@ -93,6 +93,7 @@ def check_everywhere(places, rule_set, table, kinds):
         test_pmml.check(java, rule_set, table, kinds)
 
 
+@pytest.mark.filterwarnings("ignore:y has fewer than min_support")
 def test_fitted_models_give_one_answer_everywhere(places):
     sizes = []
 

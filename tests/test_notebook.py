@@ -153,12 +153,6 @@ def test_the_sentence_about_class_weights_is_the_one_that_is_printed(weights, te
     assert text in last
 
 
-def test_counts_of_labels_that_are_no_classes_are_grey():
-    rules = (Rule((Interval("age", 37),), "good", (("good", 3), ("unknown", 1))),)
-    fills = [rect["fill"] for tag, rect in Reader(a_set(rules=rules)._repr_html_()).tags if tag == "rect"]
-    assert fills[3:5] == [class_colour(1), GREY]
-
-
 # One rule, and other objects that end a cell of a notebook
 
 
@@ -189,7 +183,10 @@ def test_html_in_a_rule_is_escaped():
 @pytest.mark.parametrize("name", ["\ud800", "\u202eabc", "a\nb", "", "$x$", "<b>", "\x00", "x" * 500])
 def test_unusual_names_are_readable_and_can_be_encoded(name):
     rule = Rule((Equals(name, name), IsIn("b", (name, "z"))), name, ((name, 2), ("good", 1)))
-    for source in (rule._repr_html_(), a_set(rules=(rule,), classes=(name, "good"), default=name)._repr_html_()):
+    for source in (
+        rule._repr_html_(),
+        a_set(rules=(rule,), fallbacks=(), classes=(name, "good"), default=name)._repr_html_(),
+    ):
         source.encode("utf8")  # a notebook is stored as UTF-8
         text = "".join(Reader(source).cells)
         assert text.isprintable()
@@ -222,7 +219,8 @@ def test_conditions_and_counts_are_written_from_left_to_right(browser, tmp_path)
 
 def test_a_very_long_label_is_cut_and_its_full_text_is_its_title():
     long = "y" * 100 + "z" * 300
-    read = Reader(a_set(classes=(long, "good"), default=long, rules=(Rule((), long, ((long, 3),)),))._repr_html_())
+    rules = (Rule((), long, ((long, 3),)),)
+    read = Reader(a_set(classes=(long, "good"), default=long, rules=rules, fallbacks=())._repr_html_())
     titles = {attributes["title"] for _, attributes in read.tags if "title" in attributes}
     assert titles == {long}
     assert read.cells[3] == "y" * 60 + "…" + "z" * 30

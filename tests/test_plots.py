@@ -710,6 +710,7 @@ def test_no_text_is_cut_off_at_any_resolution(kind, n_rules):
 
 @pytest.mark.parametrize("kind", CLASSIFIER_DISPLAYS)
 @pytest.mark.parametrize("n_classes", [9, 30])
+@pytest.mark.filterwarnings("ignore:y has fewer than min_support")
 def test_nine_and_thirty_classes_of_different_sizes(kind, n_classes):
     rng = np.random.default_rng(0)
     shares = np.r_[0.9, np.full(n_classes - 1, 0.1 / (n_classes - 1))]

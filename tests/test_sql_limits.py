@@ -521,4 +521,5 @@ def test_the_rule_set_is_read_once_and_not_for_every_rule(monkeypatch, write, co
 
 
 def counted(prop, reads):
-    return property(lambda rules: reads.append(prop) or prop.fget(rules))
+    compute = prop.fget if isinstance(prop, property) else prop.func
+    return property(lambda rules: reads.append(prop) or compute(rules))

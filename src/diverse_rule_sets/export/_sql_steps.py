@@ -12,7 +12,7 @@ from diverse_rule_sets.export._sql_writer import SqlWriter, column_of
 from diverse_rule_sets.model._rules import RuleSet
 
 _MAX_NAME = 40
-_MAX_CASES = 100
+_MAX_CASES = 500
 
 
 class Names:
@@ -38,8 +38,8 @@ class Names:
 class Outputs:
     """The label and the probabilities of the deciding rule.
 
-    They are found by CASE. In some databases the time of that grows with the square of the number of rules, so many
-    rules are a table that is joined.
+    They are found by CASE. In some databases the time of that grows with the square of the number of cases, so many
+    rules, or rules of many classes, are a table that is joined.
 
     Parameters
     ----------
@@ -53,7 +53,8 @@ class Outputs:
         self._labels = rule_set.labels_of(np.arange(len(self._shares)))
         floats = any(isinstance(label, float) for label in rule_set.classes)  # then all labels are
         self.labels = [writer.label(float(label) if floats else label) for label in rule_set.classes]
-        self._joined = len(self._labels) > _MAX_CASES and writer.dialect in _sql_dialects.VALUES
+        n_cases = self._shares.size  # of all probabilities together
+        self._joined = n_cases > _MAX_CASES and writer.dialect in _sql_dialects.VALUES
 
     def label(self) -> Any:
         """Return the label of the deciding rule."""
