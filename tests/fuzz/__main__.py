@@ -88,7 +88,7 @@ def summary(totals, results, options, seconds):
         _, small, text, number, kinds = min(found)
         others = list(dict.fromkeys(one[-1] for one in found if one[-1] != kinds))
         lines += ["", f"== {len(failed):,} cases, such as {', '.join(str(n) for n, _, _ in failed[:5])}: {kinds}"]
-        lines += [f"# {text or failed[0][1]}", small.rstrip()]
+        lines += [f"# {text if text and text != 'None' else failed[0][1]}", small.rstrip()]
         lines += [f"# also with: {'; '.join(others)}"] if others else []
         lines.append(f"# again: python -m tests.fuzz --only {family} --seed {options.seed} --case {number}")
     unshrunk = [group for group in totals.failures if group not in {one[0] for one in results}]

@@ -12,8 +12,8 @@ import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-CASE_SECONDS = 20  # a case that takes longer is a failure
-GRACE = 15  # seconds after which a worker that does not react is killed
+CASE_SECONDS = 20  # a case that needs more time of the processor is a failure
+GRACE = 60  # seconds more after which a worker that does not react is killed
 BATCH = 40
 MEMORY = 4 << 30  # bytes that a worker may add to what it has after the imports
 THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "ARROW_NUM_THREADS")
@@ -75,13 +75,13 @@ def run_case(family, seed, number, seconds=CASE_SECONDS):
     """Run a case in this process, in its main thread; return its result for :meth:`Totals.add`."""
     from .outcome import CaseError
 
-    before = signal.signal(signal.SIGALRM, _raise_too_slow)
+    before = signal.signal(signal.SIGPROF, _raise_too_slow)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             return family_of(family).run(seed, number)
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     except CaseError as failure:
         key, text = failure.key, str(failure)
     except TooSlowError:
@@ -92,7 +92,7 @@ def run_case(family, seed, number, seconds=CASE_SECONDS):
         failure = CaseError("harness", error)
         key, text = failure.key, str(failure)
     finally:
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGPROF, before)
     return failed(family, seed, number, key, text)
 
 
@@ -149,6 +149,7 @@ class Worker:
 
     def __init__(self, seconds=CASE_SECONDS, grace=GRACE, hash_seed=0):
         self.task, self._seconds, self._grace, self._hash_seed = None, seconds, grace, hash_seed
+        self._tried = None  # the case that was lost and is tried once more
         self._start()
 
     def _start(self):
@@ -187,7 +188,10 @@ class Worker:
         return None
 
     def _lost(self, text):
-        """Start again; return the case that was running as lost, and keep the numbers after it as the task."""
+        """Start again, and try the case that was running once more; return it as lost if it was tried before.
+
+        The computer may have stopped for a while. The other numbers stay in the task: their results are lost too.
+        """
         job, family, seed, numbers, *rest = self.task or ("run", "", 0, ())
         number = int(self.state[0])
         self.stop()
@@ -196,12 +200,13 @@ class Worker:
         if number not in numbers:
             raise RuntimeError(f"a worker was lost before a case began: {text}")
         if job == "shrink":
-            return [(number, (f"# not shrunk: {text}", text, []))]
-        at = list(numbers).index(number)
-        again = [*numbers[:at], *numbers[at + 1 :]]  # the results of earlier cases of the task are lost as well
+            return [(number, (f"# not made small: {text}", text, []))]
+        first = self._tried != number
+        self._tried = number
+        again = [number, *(n for n in numbers if n != number)] if first else [n for n in numbers if n != number]
         if again:
             self.give((job, family, seed, again, *rest))
-        return [(number, failed(family, seed, number, ("lost", "", "", ""), text))]
+        return [] if first else [(number, failed(family, seed, number, ("lost", "", "", ""), text))]
 
     def stop(self):
         if self._process.is_alive():
