@@ -150,7 +150,7 @@ def _check_names(names: Sequence[Hashable]) -> None:
 
 
 def _series(frame: Any, position: int) -> Any:
-    """Return one column of a narwhals data frame, by its position; indexing through narwhals is slow for wide tables."""
+    """Return one column of a narwhals data frame, by its position; narwhals' own indexing is slow for wide tables."""
     import narwhals as nw
 
     native = frame.to_native()

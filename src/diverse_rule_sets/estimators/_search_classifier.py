@@ -26,7 +26,8 @@ from diverse_rule_sets._input.checks import (
     list_text,
 )
 from diverse_rule_sets._input.labels import encode_labels
-from diverse_rule_sets._input.tables import Table, as_table, plain
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.values import is_missing, plain
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
@@ -179,7 +180,8 @@ class SearchClassifier(RuleSetEstimator):
     def _check_labels(self, labels: list[Any]) -> None:
         """Raise ValueError if ``default`` is not a label."""
         is_word = isinstance(self.default, str) and self.default in DEFAULTS
-        if not is_word and (np.ndim(self.default) > 0 or plain(self.default) not in labels):
+        is_label = np.ndim(self.default) == 0 and not is_missing(self.default) and plain(self.default) in labels
+        if not is_word and not is_label:
             listed = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(
                 f"default must be {listed} or one of the labels {list_text(labels)}, got {self.default!r}"

@@ -16,7 +16,7 @@ from typing import Any
 
 from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, KINDS, NUMBER, TEXT
 from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
-from diverse_rule_sets.model._checks import check_classes, check_counts, error, shown
+from diverse_rule_sets.model._checks import check_classes, check_counts, error, fits_kind, shown
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._grammar import combine_conditions
@@ -170,6 +170,10 @@ class _Reader:
         if wrong:
             names = ", ".join(sorted(map(shown, wrong))[:5])
             raise ValueError(f"columns must list exactly the columns that the rules read; see {names}")
+        if self._version == 1:  # version 1 gave a column the type of the first condition on it
+            conditions = (condition for rule in rules for condition in rule.conditions)
+            misfits = {one.column for one in conditions if not fits_kind(one, kinds[one.column])}
+            kinds = {name: "" if name in misfits else kind for name, kind in kinds.items()}
         return tuple((name, kind) for name, kind in kinds.items() if kind)
 
     def _domains(self) -> tuple[tuple[Hashable, Domain], ...]:

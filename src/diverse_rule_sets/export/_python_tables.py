@@ -65,7 +65,14 @@ _PANDAS_COUNTS = """    label[covered] = np.array([*CLASSES, None], object)[:-1]
 class _Tables(SourceWriter):
     """The code that pandas and polars share."""
 
+    def _check_labels(self) -> None:
+        """Raise ValueError for a label that the text columns of tables cannot hold."""
+        for label in self.rule_set.classes:
+            if isinstance(label, str) and any("\ud800" <= c <= "\udfff" for c in label):
+                raise ValueError(f"a table cannot hold the label {label!r}, which has half of a surrogate pair")
+
     def _named_tables(self) -> str:
+        self._check_labels()
         return f"# Start of the names of the new columns.\nPREFIX = {literal(self.prefix)}\n{self.tables()}"
 
 

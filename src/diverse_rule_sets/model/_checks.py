@@ -11,7 +11,8 @@ import reprlib
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import KINDS, plain
+from diverse_rule_sets._input.columns import EMPTY, KINDS
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 
@@ -51,16 +52,18 @@ def check_parts(rule_set: Any, rule_type: type[Any]) -> dict[str, Any]:
     uncovered = check_counts(rule_set.uncovered_counts, len(classes), "uncovered_counts")
     if any(n > total for n, total in zip(uncovered, totals, strict=True)):
         raise error("uncovered_counts", f"at most the class_totals {shown(totals)}", uncovered)
+    rules = check_rules(rule_set.rules, "rules", rule_type, classes, totals)
+    fallbacks = check_rules(rule_set.fallbacks, "fallbacks", rule_type, classes, totals)
     return {
         "classes": classes,
         "class_totals": totals,
         "uncovered_counts": uncovered,
         "default": find_label(rule_set.default, classes, "default"),
-        "rules": check_rules(rule_set.rules, "rules", rule_type, classes, totals),
-        "fallbacks": check_rules(rule_set.fallbacks, "fallbacks", rule_type, classes, totals),
+        "rules": rules,
+        "fallbacks": fallbacks,
         "class_weights": check_weights(rule_set.class_weights, len(classes)),
         "smoothing": check_smoothing(rule_set.smoothing),
-        "kinds": check_kinds(rule_set.kinds),
+        "kinds": check_kinds(rule_set.kinds, rules + fallbacks),
     }
 
 
@@ -220,8 +223,8 @@ def _count_error(rule: Any, place: str, limits: dict[Any, int]) -> ValueError:
     return error(place, f"at most the class_totals {shown(tuple(limits.values()))}", counts)
 
 
-def check_kinds(kinds: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:
-    """Return the types of columns as a tuple of pairs."""
+def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:
+    """Return the types of columns as a tuple of pairs; raises ValueError if a comparison needs another type."""
     try:
         pairs = tuple((column, kind) for column, kind in kinds)
         fits = len(dict(pairs)) == len(pairs) and all(kind in KINDS for _, kind in pairs)
@@ -230,4 +233,18 @@ def check_kinds(kinds: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:
     if not fits:
         expected = f"pairs of (column, type), with different columns and types of {', '.join(map(repr, KINDS))}"
         raise error("kinds", expected, kinds)
+    known = dict(pairs)
+    for rule in rules if known else ():
+        for condition in rule.conditions:
+            if not fits_kind(condition, known.get(condition.column, "")):
+                kind = known[condition.column]
+                raise ValueError(
+                    f"kinds gives the column {shown(condition.column)} the type {kind!r}, which "
+                    f"does not fit the condition {condition!s:.80}"
+                )
     return pairs
+
+
+def fits_kind(condition: Condition, kind: str) -> bool:
+    """Return whether a condition can be evaluated in a column of a type, if it compares values by order."""
+    return not condition.comparisons or not condition.kind or kind in ("", EMPTY, condition.kind)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import VALUES, Column
-from diverse_rule_sets._input.values import canonical, is_missing, microseconds
+from diverse_rule_sets._input.values import canonical, is_missing, microseconds, plain
 
 Flags = NDArray[np.bool_]
 Bound = float | datetime.datetime | None
@@ -92,6 +92,7 @@ def checked_bound(bound: Any, column: Hashable) -> Any:
     if bound is None:
         return None
     dates = isinstance(bound, datetime.date | np.datetime64) and not is_missing(bound)
+    bound = bound if dates else plain(bound)
     largest = sys.float_info.max
     if not dates and (not is_number(bound) or not -largest <= bound <= largest):
         raise ValueError(f"a bound of an interval of {column!r} must be a finite number or a date, got {bound!r:.60}")

@@ -158,7 +158,8 @@ def decide(conflict: str, evidence: Evidence) -> Decision:
     if conflict != "vote":
         return Decision(order, evidence.labels, None, classes)
     ballots = np.zeros(evidence.counts.shape, np.int64)
-    ballots[positions, evidence.labels] = _to_integers(scores, _VOTE)
+    # At least 1, so that a class without any vote never wins.
+    ballots[positions, evidence.labels] = np.maximum(_to_integers(scores, _VOTE), 1)
     return Decision(order, evidence.labels, ballots, classes)
 
 
