@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
-from diverse_rule_sets._input.tables import Column, as_table
+from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model._conditions import merge_conditions
 
 UTC = datetime.UTC

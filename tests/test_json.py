@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import diverse_rule_sets
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, Rule, RuleSet, baselines
-from diverse_rule_sets._input.tables import KINDS
+from diverse_rule_sets._input.columns import KINDS
 from diverse_rule_sets.export import _json_reading
 from models import records_for, rule_sets
 

@@ -475,7 +475,7 @@ DIFFERENT = [
     {"smoothing": 3.0},
     {"conflict": "first"},
     {"default": "yes"},
-    {"kinds": (("a", "date"),)},
+    {"kinds": (("a", "empty"),)},
     {"classes": ("yes", "no"), "class_totals": (100, 100), "uncovered_counts": (20, 80)},
 ]
 

@@ -205,8 +205,6 @@ def _check_storable(table, kinds, dialect):
         if kind == EXACT and len({type(v) for v in table[name] if v is not None}) > 1:
             raise ValueError
         for value in table[name]:
-            if dialect == "sqlite" and isinstance(value, datetime.datetime) and value.microsecond % 1000:
-                raise ValueError
             if kind == TEXT and value is not None and "\0" in value and dialect == "sqlite":
                 raise ValueError
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from diverse_rule_sets._input.tables import n_missing, plain
+from diverse_rule_sets._input.values import n_missing, plain
 
 
 def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -14,34 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import did_you_mean
-from diverse_rule_sets._input.columns import CATEGORY, EMPTY, KINDS, Column
+from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.series import decode
-from diverse_rule_sets._input.values import (
-    BOOLEAN,
-    DATE,
-    INSTANT,
-    NUMBER,
-    TEXT,
-    is_missing,
-    n_missing,
-    plain,
-)
-
-__all__ = [
-    "BOOLEAN",
-    "CATEGORY",
-    "DATE",
-    "EMPTY",
-    "INSTANT",
-    "KINDS",
-    "NUMBER",
-    "TEXT",
-    "Column",
-    "Table",
-    "as_table",
-    "n_missing",
-    "plain",
-]
+from diverse_rule_sets._input.values import is_missing, plain
 
 
 class Table:

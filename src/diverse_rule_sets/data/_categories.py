@@ -16,7 +16,8 @@ import numpy as np
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
-from diverse_rule_sets._input.tables import TEXT, Column
+from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.values import TEXT
 
 # Conditions use at most this many values of a category column, the most frequent ones.
 MAX_CATEGORIES = 256

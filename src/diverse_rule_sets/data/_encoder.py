@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
 from diverse_rule_sets._input.checks import did_you_mean, list_text
-from diverse_rule_sets._input.tables import Column, Table
+from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition

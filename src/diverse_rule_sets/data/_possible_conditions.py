@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
-from diverse_rule_sets._input.tables import CATEGORY, DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._categories import select_categories
 from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
 from diverse_rule_sets.data._rounding import as_datetime, shortest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import INSTANT, NUMBER
+from diverse_rule_sets._input.values import INSTANT, NUMBER
 
 
 def shortest(edge: Any, values: NDArray[Any], kind: str) -> Any:

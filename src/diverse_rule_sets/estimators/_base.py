@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import encode_labels
-from diverse_rule_sets._input.tables import Table, as_table, plain
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import warn
-from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.estimators._translation import weights_of_classes
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets._input.checks import check_number, did_you_mean, list_text
-from diverse_rule_sets._input.tables import plain
-from diverse_rule_sets._input.values import identity
+from diverse_rule_sets._input.values import identity, plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions

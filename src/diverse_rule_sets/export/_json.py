@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import FORMAT, VERSION, checksum, from_json
 from diverse_rule_sets.export._values import check_known

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import BOOLEAN, CATEGORY, DATE, EMPTY, INSTANT, KINDS, NUMBER, TEXT
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, KINDS
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, TEXT
 from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
 from diverse_rule_sets.model._checks import check_classes, check_counts, error, fits_kind, shown
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from diverse_rule_sets._input.checks import warn
-from diverse_rule_sets._input.tables import BOOLEAN, DATE, INSTANT, NUMBER
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._pmml_parts import (
     Element,
     alternatives,

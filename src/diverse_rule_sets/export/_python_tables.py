@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._source import (
     VALUE_HELPERS,
     SourceWriter,

@@ -137,6 +137,11 @@ class SourceWriter(ABC):
             return False
         return any(not isinstance(value, str | bytes) for value in compared_values(self.rule_set, column))
 
+    def _may_occur(self, value: Any, column: Hashable) -> bool:
+        """Return whether a column may hold a value; in Python a number could equal a value of another type."""
+        kind = self.rule_set.expected_kind(column)
+        return type_of(value) == kind or kind not in (NUMBER, DATE, INSTANT, TEXT, BOOLEAN, BYTES)
+
     def covers(self, rule: Rule) -> str:
         """Return the test whether a rule covers a record."""
         tests = [test for condition in rule.conditions for test in self.tests(condition)]
@@ -150,7 +155,7 @@ class SourceWriter(ABC):
             return [self.missing.format(x=x)]
         if condition.comparisons:
             return [self.compared.format(x=x, test=test, bound=self.value(b)) for test, b in condition.comparisons]
-        among = self.among(x, condition.values_named)
+        among = self.among(x, [value for value in condition.values_named if self._may_occur(value, condition.column)])
         return [self.known.format(x=x), f"{self.negation}{among}"] if condition.excludes else [among]
 
     @abstractmethod

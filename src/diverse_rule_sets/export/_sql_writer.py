@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.tables import NUMBER
+from diverse_rule_sets._input.values import NUMBER
 from diverse_rule_sets.export import _sql_dialects
 from diverse_rule_sets.export._sql_dates import next_moment, sqlite_date, sqlite_text
 from diverse_rule_sets.export._sql_limits import (

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_choice, did_you_mean, list_text, warn
-from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Table
+from diverse_rule_sets._input.columns import EMPTY
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints, GivenRule

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from diverse_rule_sets._input.checks import find_similar, warn
-from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table
+from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_value

@@ -86,14 +86,21 @@ class Covers:
             yield records, *combinations(self.flags(records))
 
 
-def expected_kind(kind: str, conditions: Iterable[Condition]) -> str:
-    """Return the type as which to read a column: its type in training, or else what the conditions on it need."""
+def expected_kinds(rules: Iterable[Rule], kinds: Mapping[Hashable, str]) -> dict[Hashable, str]:
+    """Return the type as which to read each column: its type in training, or else what the conditions on it need."""
+    needed: dict[Hashable, set[str]] = {}
+    for rule in rules:
+        for condition in rule.conditions:
+            needed.setdefault(condition.column, set()).add(condition.expected)
+    return {name: _expected_kind(kinds.get(name, ""), some) for name, some in needed.items()}
+
+
+def _expected_kind(kind: str, needed: set[str]) -> str:
     if kind not in ("", EMPTY):
         return kind
-    needed = {condition.expected for condition in conditions} - {""}
-    compared = needed - {VALUES}
+    compared = needed - {"", VALUES}
     if len(compared) < 2:
-        return next(iter(compared or needed), "")
+        return next(iter(compared or needed - {""}), "")
     return ""  # some condition cannot be evaluated, and its error is the clearest
 
 
@@ -112,9 +119,9 @@ def find_covers(rules: Sequence[Rule], table: Table, kinds: Mapping[Hashable, st
     for j, rule in enumerate(rules):
         for condition in rule.conditions:
             by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
-    found = {}
+    found, expected = {}, expected_kinds(rules, kinds)
     for name, conditions in by_column.items():
-        column = table.column(name, expected_kind(kinds.get(name, ""), conditions))
+        column = table.column(name, expected[name])
         found[name] = column.kind
         for condition, positions in conditions.items():
             octets[positions] &= np.packbits(condition.holds(column), bitorder="little")  # faster than bitset.pack

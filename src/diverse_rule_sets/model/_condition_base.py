@@ -26,6 +26,9 @@ class Condition(ABC):
 
     column: Hashable
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", plain(self.column))
+
     @property
     def kind(self) -> str:
         """The type of column that the condition tests; empty if it can be any type."""

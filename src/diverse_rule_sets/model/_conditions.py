@@ -69,6 +69,7 @@ class Interval(Condition):
     with_high: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.low is None and self.high is None:
             raise ValueError(f"an interval of {self.column!r} must have low or high, or both")
         for side in ("low", "high"):
@@ -155,6 +156,7 @@ class Equals(Condition):
     mixed: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "value", canonical_value(self.value, self.column))
 
     @property
@@ -203,6 +205,7 @@ class _OfValues(Condition):
     mixed: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "values", tuple(canonical_value(value, self.column) for value in self.values))
 
     @property

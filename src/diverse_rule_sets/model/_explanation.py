@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.tables import DATE, INSTANT, NUMBER, Column, Table, as_table
+from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.model._axes import Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition

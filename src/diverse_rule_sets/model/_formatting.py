@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.tables import plain
+from diverse_rule_sets._input.values import plain
 
 # The text of the conditions of a rule that has none.
 ANYTHING = "anything"

@@ -15,10 +15,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import EMPTY, as_table, plain
+from diverse_rule_sets._input.columns import EMPTY
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, expected_kind, find_covers
+from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers
 from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_parts, error, shown
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
@@ -277,8 +279,11 @@ class RuleSet(RuleSetMethods):
 
     def expected_kind(self, column: Hashable) -> str:
         """Return the type as which a column is read: each value of a table is converted to it by itself."""
-        conditions = (c for rule in self.all_rules for c in rule.conditions if c.column == column)
-        return expected_kind(dict(self.kinds).get(column, ""), conditions)
+        return self._expected_kinds.get(column, "")
+
+    @cached_property
+    def _expected_kinds(self) -> dict[Hashable, str]:
+        return expected_kinds(self.all_rules, dict(self.kinds))
 
     def answer(self, X: Any) -> Answers:
         """Apply the rule set to a table and return all results from one pass over it: see :class:`Answers`.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.tables import DATE, EMPTY, INSTANT, NUMBER, Column
+from diverse_rule_sets._input.columns import EMPTY, Column
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_name, format_value
 from diverse_rule_sets.report._legends import NORMAL, SMALL, label_ticks

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.tables import Column
+from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets.report._page_model import Field, field_of, model_of, no_panel_reason
 from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
 from diverse_rule_sets.report._summary import Flags, Integers, Summary
