@@ -152,7 +152,20 @@ def _common_kind(found: Iterable[str]) -> str:
 
 def _wrong_type(name: Hashable, expected: str, found: str, example: Any = None) -> ValueError:
     such_as = "" if example is None else f" such as {example!r:.60}"
-    return ValueError(f"column {name!r} holds {found} values{such_as}, expected {expected} values")
+    return ValueError(f"column {name!r} holds {values_text(found)}{such_as}, expected {values_text(expected)}")
+
+
+def values_text(kind: str) -> str:
+    """Return how an error calls the values of a column of a type.
+
+    Examples
+    --------
+    >>> values_text("text"), values_text("category of numbers"), values_text("category")
+    ('text values', 'values of a category of numbers', 'values of several types')
+    """
+    if kind == CATEGORY:
+        return "values of several types"
+    return f"values of a {kind}" if kind in _TYPE_OF_VALUES else f"{kind} values"
 
 
 def _column_of_numbers(name: Hashable, values: list[Any]) -> Column:

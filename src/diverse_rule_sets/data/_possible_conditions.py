@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
-from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
+from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column, values_text
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._categories import select_categories
 from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
@@ -77,7 +77,7 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
             edges = _edges(column, ~missing, binning, options.n_bins, target)
             found = _thresholds(column, edges) if options.thresholds else _bins(column, edges)
     elif not isinstance(binning, str) and column.kind != EMPTY:
-        raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {column.kind} values")
+        raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {values_text(column.kind)}")
     elif column.kind != EMPTY:
         present = select_categories(column, column.name in options.kept or _has_own_binning(options, column.name))
         found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)

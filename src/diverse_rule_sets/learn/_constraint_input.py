@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_choice, did_you_mean, list_text, warn
-from diverse_rule_sets._input.columns import EMPTY
+from diverse_rule_sets._input.columns import EMPTY, values_text
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._backend import Backend
@@ -174,7 +174,8 @@ def _directions(name: Hashable, directions: str | Mapping[Any, str], table: Tabl
     """Return the directions of a column, by the number of the label."""
     kind = table.column(name).kind
     if kind not in (NUMBER, DATE, INSTANT, EMPTY):
-        raise ValueError(f"monotone names the column {name!r}, which holds {kind} values, expected numbers or dates")
+        held = values_text(kind)
+        raise ValueError(f"monotone names the column {name!r}, which holds {held}, expected numbers or dates")
     if isinstance(directions, Mapping):
         return {
             _label_number(f"monotone[{name!r}] names", label, labels): direction

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.columns import VALUES, Column
+from diverse_rule_sets._input.columns import VALUES, Column, values_text
 from diverse_rule_sets._input.values import canonical, is_missing, microseconds, plain
 
 Flags = NDArray[np.bool_]
@@ -76,8 +76,8 @@ class Condition(ABC):
         """Return False for each record of a column of another type; raises ValueError unless all values are missing."""
         if column.missing.all():
             return np.zeros(column.values.size, np.bool_)
-        expected = f"expected {self.kind} values for the condition {self}"
-        raise ValueError(f"column {self.column!r} holds {column.kind} values, {expected}")
+        expected = f"expected {values_text(self.kind)} for the condition {self}"
+        raise ValueError(f"column {self.column!r} holds {values_text(column.kind)}, {expected}")
 
 
 def canonical_value(value: Any, column: Hashable) -> Any:
