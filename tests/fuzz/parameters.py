@@ -4,6 +4,8 @@ import datetime
 import numbers
 import sys
 
+import numpy as np
+
 from .values import source
 
 CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
@@ -106,7 +108,8 @@ def _rule(draw, columns, labels):
     plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
     if not plain or draw.chance(0.3):
         return f"Rule((IsMissing({name}),), {label})"
-    if isinstance(value, numbers.Real) and abs(value) > sys.float_info.max:
+    number = value.item() if isinstance(value, np.floating) else value  # numpy warns where it cannot hold the limit
+    if isinstance(number, numbers.Real) and abs(number) > sys.float_info.max:
         return f"Rule((), {label})"
     if isinstance(value, str | bool):
         return f"Rule((Equals({name}, {source(value)}),), {label})"

@@ -71,6 +71,11 @@ def plain_labels(y):
     return [label.item() if isinstance(label, np.generic) else label for label in y]
 
 
+def _plain(name):
+    """Return a name as the Python value that conditions hold: numpy compares a scalar with a tuple element by element."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
 def check_constraints(run):
     """Learnt rules and fallback rules respect forbidden, required and monotone columns; given rules are kept."""
     clf, rule_set = run.clf, run.rule_set
@@ -82,9 +87,9 @@ def check_constraints(run):
         used = [condition.column for condition in rule.conditions]
         if len(set(used)) < len(used):
             raise CheckError(f"two conditions on a column in {rule}", "print(clf.rule_set_)")
-        if any(name in used for name in getattr(clf, "forbidden", None) or ()):
+        if any(_plain(name) in used for name in getattr(clf, "forbidden", None) or ()):
             raise CheckError(f"a forbidden column in {rule}", "print(clf.rule_set_)")
-        if any(name not in used for name in getattr(clf, "required", None) or ()):
+        if any(_plain(name) not in used for name in getattr(clf, "required", None) or ()):
             raise CheckError(f"no required column in {rule}", "print(clf.rule_set_)")
         for name, directions in (getattr(clf, "monotone", None) or {}).items():
             if not isinstance(directions, dict):

@@ -87,19 +87,19 @@ _ONLY_AS_OBJECTS = ("string_view", "binary_view", "fixed_size_binary", "decimal"
 
 def _unknown_column(name: Hashable, series: Any, native: Any) -> Column | list[Any]:
     """Return the column of a series whose type narwhals does not support."""
-    if series.null_count() == len(series):
-        return empty_column(name, len(series))
     dtype = getattr(native, "dtype", getattr(native, "type", None))
     text = str(dtype)
+    if getattr(dtype, "tz", None) is not None:  # narwhals does not support every time zone
+        moments = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return Column(name, INSTANT, to_microseconds(moments))
+    if series.null_count() == len(series):
+        return empty_column(name, len(series))
     if text == "object":
         return list(series.to_list())
     if text.startswith("Sparse"):
         return _column_of_array(name, native.to_numpy())
     if isinstance(dtype, np.dtype):  # in another byte order
         return _column_of_array(name, native.to_numpy().astype(dtype.newbyteorder("=")))
-    if getattr(dtype, "tz", None) is not None:  # narwhals does not support every time zone
-        moments = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return Column(name, INSTANT, to_microseconds(moments))
     if text.startswith(_ONLY_AS_OBJECTS):
         return list(series.to_list())
     raise _unknown_type(name, dtype)
