@@ -72,7 +72,7 @@ def plain_labels(y):
 
 
 def _plain(name):
-    """Return a name as the Python value that conditions hold: numpy compares a scalar with a tuple element by element."""
+    """Return a name as the Python value that conditions hold: numpy compares a scalar with each part of a tuple."""
     return name.item() if isinstance(name, np.generic) else name
 
 
@@ -104,7 +104,7 @@ _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
 def _check_direction(rule, name, direction):
     banned = {"increasing": "<", "decreasing": ">", None: "no operator"}[direction]
     for condition in rule.conditions:
-        if condition.column == name and any(test.startswith(banned) for test, _ in condition.comparisons):
+        if condition.column == _plain(name) and any(test.startswith(banned) for test, _ in condition.comparisons):
             raise CheckError(f"{name!r} is {direction} but {rule}", "print(clf.rule_set_)")
 
 
