@@ -82,7 +82,7 @@ def _check(rule_set: Any) -> None:
 def _covers(rule_set: RuleSet, X: Any) -> Covers:
     """Return which rules cover which records, without the fallback rules and the columns that only they use."""
     _check(rule_set)
-    return find_covers(rule_set.rules, as_table(X), dict(rule_set.kinds))
+    return find_covers(rule_set.rules, as_table(X), rule_set.expected_kinds)
 
 
 def _dispersion(covers: Covers) -> float:

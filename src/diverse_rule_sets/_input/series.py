@@ -66,7 +66,7 @@ def _typed_column(name: Hashable, series: Any) -> Column | list[Any]:
     if _is_pandas_categorical(native):
         return _column_of_categories(name, series, dtype)
     if dtype.is_numeric():
-        floats = _floats(series)
+        floats = _floats(series, dtype)
         return Column(name, NUMBER, floats, rounded=dtype.is_integer() and has_rounded_integers(floats))
     if dtype == nw.Boolean:
         return _column_of_booleans(name, series)
@@ -112,9 +112,9 @@ def _unknown_type(name: Hashable, dtype: Any) -> TypeError:
     )
 
 
-def _floats(series: Any) -> NDArray[np.float64]:
+def _floats(series: Any, dtype: Any) -> NDArray[np.float64]:
     """Return a numeric series as float64, NaN where a value is missing."""
-    values = series.to_numpy() if not _is_wide(series) else np.array(series.to_list(), object)
+    values = series.to_numpy() if not _is_wide(dtype) else np.array(series.to_list(), object)
     if values.dtype == object:
         values = np.array([np.nan if is_missing(v) else as_float(v) for v in values], np.float64)
     return _as_float64(values)
@@ -126,11 +126,11 @@ def _as_float64(values: NDArray[Any]) -> NDArray[np.float64]:
         return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _is_wide(series: Any) -> bool:
-    """Return whether the numbers of a series do not fit into a numpy array of numbers."""
+def _is_wide(dtype: Any) -> bool:
+    """Return whether numbers of a type do not fit into a numpy array of numbers."""
     import narwhals as nw
 
-    return series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128)
+    return dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)
 
 
 def _column_of_array(name: Hashable, values: NDArray[Any]) -> Column | list[Any]:

@@ -104,13 +104,13 @@ def _expected_kind(kind: str, needed: set[str]) -> str:
     return ""  # some condition cannot be evaluated, and its error is the clearest
 
 
-def find_covers(rules: Sequence[Rule], table: Table, kinds: Mapping[Hashable, str]) -> Covers:
+def find_covers(rules: Sequence[Rule], table: Table, expected: Mapping[Hashable, str]) -> Covers:
     """Find which of some rules cover which records of a table. Each column is decoded once.
 
     Parameters
     ----------
     rules, table : the rules and the records
-    kinds : types of columns in training; if the type of a column is unknown, it is read as the conditions need it
+    expected : the type as which to read each column, see :attr:`RuleSet.expected_kinds`
     """
     all_records = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
     rows = np.tile(all_records, (len(rules), 1))
@@ -119,7 +119,7 @@ def find_covers(rules: Sequence[Rule], table: Table, kinds: Mapping[Hashable, st
     for j, rule in enumerate(rules):
         for condition in rule.conditions:
             by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
-    found, expected = {}, expected_kinds(rules, kinds)
+    found = {}
     for name, conditions in by_column.items():
         column = table.column(name, expected[name])
         found[name] = column.kind
@@ -231,7 +231,7 @@ def no_answers(rule_set: RuleSet) -> Answers:
 
 def answer(rule_set: RuleSet, X: Any) -> Answers:
     """Find which rules cover each record of a table, which rule decides, and which label the record gets."""
-    covers = find_covers(rule_set.all_rules, as_table(X), dict(rule_set.kinds))
+    covers = find_covers(rule_set.all_rules, as_table(X), rule_set.expected_kinds)
     n_rules = len(rule_set.rules)
     deciding = np.full(covers.n_records, -1, np.int64)
     winners = None

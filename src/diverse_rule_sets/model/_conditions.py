@@ -6,6 +6,7 @@ prediction computes it for new records.
 
 from __future__ import annotations
 
+import datetime
 import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -83,7 +84,8 @@ class Interval(Condition):
     @property
     def kind(self) -> str:
         """The type of column that the interval tests."""
-        return type_of(self.high if self.low is None else self.low)
+        bound = self.high if self.low is None else self.low
+        return type_of(bound) if isinstance(bound, datetime.datetime) else NUMBER
 
     @property
     def comparisons(self) -> tuple[tuple[str, Any], ...]:

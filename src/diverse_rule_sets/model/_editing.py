@@ -27,7 +27,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, undecided = [], np.ones(table.n_records, np.bool_)
-    covers = find_covers(rule_set.all_rules, table, dict(rule_set.kinds))
+    covers = find_covers(rule_set.all_rules, table, rule_set.expected_kinds)
     flags = iter(covers)
     for rule, covered in zip(rule_set.rules, flags, strict=False):
         rules.append(_with_counts(rule, rule_set, codes[covered]))

@@ -279,10 +279,11 @@ class RuleSet(RuleSetMethods):
 
     def expected_kind(self, column: Hashable) -> str:
         """Return the type as which a column is read: each value of a table is converted to it by itself."""
-        return self._expected_kinds.get(column, "")
+        return self.expected_kinds.get(column, "")
 
     @cached_property
-    def _expected_kinds(self) -> dict[Hashable, str]:
+    def expected_kinds(self) -> dict[Hashable, str]:
+        """The type as which each column that the rules read is read."""
         return expected_kinds(self.all_rules, dict(self.kinds))
 
     def answer(self, X: Any) -> Answers:
@@ -294,7 +295,7 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(self.rules, as_table(X), dict(self.kinds)).flags()
+        return find_covers(self.rules, as_table(X), self.expected_kinds).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.

@@ -158,12 +158,12 @@ class RuleDisplay(Display):
     ) -> Self:
         table, rule_set = summary.table, summary.rule_set
         rules = tuple(rule_set.all_rules[j - 1] for j in selection)
-        covers = find_covers(rules, table, dict(rule_set.kinds)).flags().T
+        covers = find_covers(rules, table, rule_set.expected_kinds).flags().T
         # In random order, so that no class is drawn over all others.
         records = rng.permutation(table.n_records)[:max_points]
         parts = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
         sample = table.take(records)
-        meets = find_covers(parts, sample, dict(rule_set.kinds)).flags().T
+        meets = find_covers(parts, sample, rule_set.expected_kinds).flags().T
         x, y = (_make_scale(summary, name, records, rules, rng) for name in pair)
         return cls(
             rules=rules,
