@@ -6,7 +6,7 @@ read. The columns of an array are named ``x0``, ``x1``, ... as in scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,7 +91,7 @@ def as_table(X: Any) -> Table:
         if frame is not None:
             _check_names(frame.columns)
             names = [plain(name) for name in frame.columns]
-            return Table(names, len(frame), lambda j: _series(frame, j), named=True)
+            return Table(names, len(frame), _series_reader(frame), named=True)
     array = _array(X)
     return Table([f"x{j}" for j in range(array.shape[1])], array.shape[0], lambda j: array[:, j], named=False)
 
@@ -127,18 +127,19 @@ def _check_names(names: Sequence[Hashable]) -> None:
         raise ValueError(f"the columns of X must have different names; several are called {same!r}")
 
 
-def _series(frame: Any, position: int) -> Any:
-    """Return one column of a narwhals data frame, by its position."""
+def _series_reader(frame: Any) -> Callable[[int], Any]:
+    """Return a function that returns one column of a narwhals data frame, by its position."""
     import narwhals as nw
 
     native = frame.to_native()
     if hasattr(native, "to_series"):  # polars reads a name such as ^a.*$ as a pattern
-        return nw.from_native(native.to_series(position).rename("values"), series_only=True)
-    if frame.shape[1] <= _NARROW:
-        return frame[:, position]
-    if hasattr(native, "column"):  # Arrow
-        return nw.from_native(native.column(position), series_only=True)
-    return nw.from_native(native.iloc[:, position], series_only=True) if hasattr(native, "iloc") else frame[:, position]
+        return lambda j: nw.from_native(native.to_series(j).rename("values"), series_only=True)
+    is_wide = len(frame.columns) > _NARROW
+    if is_wide and hasattr(native, "iloc"):  # pandas
+        return lambda j: nw.from_native(native.iloc[:, j], series_only=True)
+    if is_wide and hasattr(native, "column"):  # Arrow
+        return lambda j: nw.from_native(native.column(j), series_only=True)
+    return lambda j: frame[:, j]
 
 
 def _array(X: Any) -> NDArray[Any]:

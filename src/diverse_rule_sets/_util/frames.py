@@ -33,7 +33,7 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
 
 def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:
     """Return values for pandas, as objects if some text is half of a surrogate pair."""
-    if all(_encodable(value) == value for value in values if isinstance(value, str)):
+    if all(_encodable(text) == text for text in {value for value in values if isinstance(value, str)}):
         return values
     return pandas.Series(values, index, dtype=object)
 

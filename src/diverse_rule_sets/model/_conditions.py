@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.columns import CATEGORY, Column
-from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, TEXT, identity, type_of
 from diverse_rule_sets.model._condition_base import (
     Bound,
     Condition,
@@ -253,6 +253,10 @@ class IsIn(_OfValues):
 
     def holds(self, column: Column) -> Flags:
         """Return whether the value of each record is one of the values listed."""
+        if column.kind == self.kind == TEXT:  # the usual case, in one step
+            listed = np.zeros(len(column.categories) + 1, np.bool_)  # the last one is for missing values
+            listed[[column.positions[value] for value in self.values if value in column.positions]] = True
+            return np.asarray(listed[column.values])
         flags = np.zeros(column.values.size, np.bool_)
         for value in self.values:
             flags |= Equals(self.column, value, self.mixed).holds(column)
