@@ -231,3 +231,28 @@ def test_a_name_that_equals_no_name_is_an_error(name):
         DiverseRuleSetClassifier().fit(
             pd.DataFrame([[1, 2], [3, 4]], columns=pd.Index(["a", name], dtype=object)), [0, 1]
         )
+
+
+def test_rules_without_known_types_do_not_depend_on_the_batch():
+    rules = RuleSet((Rule.parse("IF m = 1 THEN p"), Rule.parse("IF m = 'x' THEN p")), ("p", "q"), "q", (0, 0), (0, 0))
+    X = objects(["x", 1, True, b"x", DAY, None])
+    labels = rules.predict(X).tolist()
+    assert labels == ["p", "p", "q", "q", "q", "q"]
+    assert [rules.predict(X[i : i + 1])[0] for i in range(len(X))] == labels
+
+
+@pytest.mark.parametrize(
+    "later", [[True, False], pd.Series([True, False], dtype=object), pd.Categorical([True, False])]
+)
+def test_booleans_count_as_numbers_in_a_category_of_numbers(later):
+    X = pd.DataFrame({"c": pd.Series([0, 1, 2] * 10, dtype="category")})
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, ["a", "b", "a"] * 10)
+    assert clf.predict(pd.DataFrame({"c": later})).tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_date_outside_the_years_1_to_9999_is_explained(zone):
+    days = pd.Series([DAY, DAY.replace(year=2021)] * 10).dt.tz_localize(zone)
+    clf = DiverseRuleSetClassifier(random_state=0).fit(pd.DataFrame({"t": days}), ["a", "b"] * 10)
+    far = pd.DataFrame({"t": pd.Series(np.array(["12000-01-01"], "datetime64[s]")).dt.tz_localize(zone)})
+    assert "t is 12000-01-01T00:00:00" in clf.why(far)[0]

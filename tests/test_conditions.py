@@ -296,8 +296,12 @@ def test_a_date_can_be_compared_for_equality(kind):
         ("day != 2020-01-31", [False, True, False]),
     ):
         assert Rule.parse(f"IF {text} THEN good").covers(table).tolist() == covered
-    with pytest.raises(ValueError, match=r"expected date \(UTC\) values"):
-        Rule.parse("IF day = 2020-01-31Z THEN good").covers(table)
+    zoned = Rule.parse("IF day = 2020-01-31Z THEN good")
+    if kind == "object":  # other records may hold values of other types
+        assert not zoned.covers(table).any()
+    else:
+        with pytest.raises(ValueError, match=r"expected date \(UTC\) values"):
+            zoned.covers(table)
 
 
 def test_an_interval_can_contain_a_single_date():

@@ -72,6 +72,11 @@ def test_half_surrogate_pairs():
         str(clf.rule_set_).encode("utf-8")
 
 
+def test_128_bit_integers():
+    y = pl.Series([int(flag) for flag in FLAGS], dtype=pl.Int128)
+    assert DiverseRuleSetClassifier(random_state=0).fit(X, y).predict(X).tolist() == y.to_list()
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

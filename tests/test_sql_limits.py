@@ -523,3 +523,11 @@ def test_the_rule_set_is_read_once_and_not_for_every_rule(monkeypatch, write, co
 def counted(prop, reads):
     compute = prop.fget if isinstance(prop, property) else prop.func
     return property(lambda rules: reads.append(prop) or compute(rules))
+
+
+def test_a_name_that_duckdb_gives_to_another_column():
+    rules = replace(model(Interval("A_1", high=1.0)), similar_columns=("a", "A"))
+    with pytest.raises(ValueError, match="duckdb cannot tell the columns 'A_1' and 'a' of the training table apart"):
+        rules.to_sql()
+    assert rules.to_sql(columns={"A_1": "A_1_1"})
+    assert rules.to_sql(dialect="postgres")

@@ -91,6 +91,12 @@ def check_source(run):
     kind = run.case.library
     if kind not in ("pandas", "polars") or any(column.kind.name == "polars pl.Object" for column in run.case.columns):
         return
+    if kind == "pandas" and any("sNaN" in column.kind.name for column in run.case.columns):
+        run.exempt.append("pandas raises an error for a signalling NaN")
+        return
+    if sum(len(rule.conditions) for rule in run.rule_set.all_rules) > 1000:
+        run.exempt.append("source of over 1,000 conditions")  # polars needs long to plan so many
+        return
     text, error = refusal(lambda: run.rule_set.to_python(kind=kind))
     if error is not None:
         run.exempt.append(f"no {kind} source")

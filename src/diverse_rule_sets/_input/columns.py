@@ -108,7 +108,7 @@ def column_of_objects(name: Hashable, values: list[Any], expected: str = "") -> 
     if not found:
         return empty_column(name, len(values))
     if expected == VALUES:
-        return column_of_values(name, values)
+        return as_any_values(column_of_values(name, values))
     if not expected and set(found) == {DATE, INSTANT}:
         raise TypeError("mixes dates with and without a time zone; convert them to one of the two")
     kind = expected or _common_kind(found)
@@ -123,6 +123,8 @@ def column_of_objects(name: Hashable, values: list[Any], expected: str = "") -> 
     if kind == BOOLEAN:
         codes = [-1 if is_missing(v) else int(v) for v in values]
         return Column(name, BOOLEAN, np.array(codes, np.int32), (False, True))
+    if kind == NUMBERS and BOOLEAN in found:  # as 0 and 1, as in a column of numbers
+        values = [int(v) if isinstance(v, bool | np.bool_) else v for v in values]
     return column_of_values(name, values, kind)
 
 
@@ -241,6 +243,11 @@ def has_rounded_integers(floats: NDArray[np.float64]) -> bool:
     return bool(np.abs(floats).max(initial=0.0, where=~np.isnan(floats)) >= 2.0**53)
 
 
+def as_any_values(column: Column) -> Column:
+    """Return a column of categories as a column of several types, so that no condition on values is an error."""
+    return replace(column, kind=CATEGORY) if column.categories else column
+
+
 def convert(column: Column, objects: Callable[[], list[Any]], expected: str) -> Column:
     """Return a column as a column of the expected type; raises ValueError if its values have another type.
 
@@ -269,7 +276,8 @@ def convert(column: Column, objects: Callable[[], list[Any]], expected: str) -> 
         return _categories_of_dates(column, expected)
     if column.kind == NUMBER:
         return column_of_values(column.name, objects(), expected)
-    return replace(column, kind=expected)
+    categories = tuple(map(int, column.categories)) if expected == NUMBERS else column.categories
+    return replace(column, kind=expected, categories=categories)
 
 
 def _categories_of_dates(column: Column, kind: str) -> Column:

@@ -80,6 +80,8 @@ def _as_array(y: Any) -> Any:
     """Return the values of data frame columns and of lists as an array; anything else unchanged."""
     if hasattr(y, "to_pylist"):  # Arrow converts text and booleans to numpy only on request
         return _as_objects(y.to_pylist())
+    if str(getattr(y, "dtype", "")) in ("Int128", "UInt128"):  # of polars, which numpy does not have
+        return _as_objects(y.to_list())
     if hasattr(y, "to_numpy"):
         return y.to_numpy()
     if isinstance(y, list | tuple) and not any(isinstance(label, list | tuple | np.ndarray) for label in y):

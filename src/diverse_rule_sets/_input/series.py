@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import (
+    VALUES,
     Column,
+    as_any_values,
     categorical,
     column_of_objects,
     column_of_values,
@@ -46,9 +48,10 @@ def decode(name: Hashable, series: Any, expected: str = "") -> Column:
     """
     try:
         values = _typed_column(name, series)
-        if isinstance(values, Column):
-            return convert(values, lambda: _objects(series), expected)
-        return column_of_objects(name, values, expected)
+        if not isinstance(values, Column):
+            return column_of_objects(name, values, expected)
+        column = convert(values, lambda: _objects(series), expected)
+        return as_any_values(column) if expected == VALUES and _holds_objects(series) else column
     except (TypeError, ValueError, OverflowError) as error:
         text = str(error)
         kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -82,7 +85,7 @@ def _typed_column(name: Hashable, series: Any) -> Column | list[Any]:
 
 
 # Types of Arrow whose values are supported, but which narwhals does not know.
-_ONLY_AS_OBJECTS = ("string_view", "binary_view", "fixed_size_binary", "decimal", "date64")
+_ONLY_AS_OBJECTS = ("string_view", "binary_view", "fixed_size_binary", "decimal")
 
 
 def _unknown_column(name: Hashable, series: Any, native: Any) -> Column | list[Any]:
@@ -92,7 +95,7 @@ def _unknown_column(name: Hashable, series: Any, native: Any) -> Column | list[A
     if getattr(dtype, "tz", None) is not None:  # narwhals does not support every time zone
         moments = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return Column(name, INSTANT, to_microseconds(moments))
-    if series.null_count() == len(series):
+    if series.null_count() == len(series) and not text.startswith("date64"):
         return empty_column(name, len(series))
     if text == "object":
         return list(series.to_list())
@@ -100,6 +103,9 @@ def _unknown_column(name: Hashable, series: Any, native: Any) -> Column | list[A
         return _column_of_array(name, native.to_numpy())
     if isinstance(dtype, np.dtype):  # in another byte order
         return _column_of_array(name, native.to_numpy().astype(dtype.newbyteorder("=")))
+    if text.startswith("date64"):
+        dates = [None if is_missing(v) else np.datetime64(microseconds(v), "us") for v in series.to_list()]
+        return Column(name, DATE, np.array(dates, "datetime64[us]"))
     if text.startswith(_ONLY_AS_OBJECTS):
         return list(series.to_list())
     raise _unknown_type(name, dtype)
@@ -192,6 +198,12 @@ def _used_categories(name: Hashable, categories: Any, codes: NDArray[Any], order
 def _is_pandas_categorical(native: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(getattr(native, "dtype", None), pandas.CategoricalDtype)
+
+
+def _holds_objects(series: Any) -> bool:
+    """Return whether a series holds Python objects, whose types may differ from one slice to the next."""
+    native = series if isinstance(series, np.ndarray) else series.to_native()
+    return str(getattr(native, "dtype", "")) == "object"
 
 
 def _objects(series: Any) -> list[Any]:

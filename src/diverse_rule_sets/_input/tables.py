@@ -150,6 +150,8 @@ def _array(X: Any) -> NDArray[Any]:
     if X is None or (isinstance(X, str | bytes | Mapping) and not hasattr(X, "shape")) or inner == " of dict":
         got = "None" if X is None else type(X).__name__ + inner
         raise TypeError(f"X must be a two-dimensional array, or a pandas, polars or Arrow table, got {got}")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: column 'x0' of X holds complex numbers")
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(object), np.nan)
     try:

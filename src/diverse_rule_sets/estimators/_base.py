@@ -185,6 +185,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _answer(self, X: Any) -> Answers:
         """Check a table to predict, and return labels, deciding rules and probabilities from one pass over it."""
         table = self._table(X)
+        if not isinstance(self.rule_set_, RuleSet):
+            raise TypeError(f"rule_set_ must be a RuleSet, got {shown(self.rule_set_)}")
         return self.rule_set_.answer(table)
 
     def _class_positions(self) -> NDArray[np.int64]:

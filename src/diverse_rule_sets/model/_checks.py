@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.columns import EMPTY, KINDS
-from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.values import is_missing, plain
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 
@@ -117,6 +117,14 @@ def check_classes(classes: Any, place: str = "classes") -> tuple[Any, ...]:
     except TypeError:
         pass
     raise error(place, expected, classes)
+
+
+def check_label(label: Any) -> Any:
+    """Return a label as a Python value; raises ValueError if it is missing or a list."""
+    label = plain(label)
+    if is_missing(label) or not isinstance(label, Hashable):
+        raise error("label", "text, a number or a boolean", label)
+    return label
 
 
 def _label_type(label: Any) -> str:

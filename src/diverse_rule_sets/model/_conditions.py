@@ -208,6 +208,8 @@ class _OfValues(Condition):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.values, str | bytes):
+            raise TypeError(f"values must be a tuple of values, got {self.values!r:.60}")
         object.__setattr__(self, "values", tuple(canonical_value(value, self.column) for value in self.values))
 
     @property

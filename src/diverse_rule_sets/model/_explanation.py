@@ -110,11 +110,18 @@ def _value_texts(axes: Sequence[Axis], columns: Mapping[Hashable, Column], n_rec
 def _python_values(column: Column) -> list[Any]:
     """Return the values of a column as Python values, None for a missing value."""
     values = column.values.tolist()  # dates become datetime objects, exact to the microsecond
-    if column.kind == INSTANT:
-        values = [None if value is None else value.replace(tzinfo=datetime.UTC) for value in values]
+    if column.kind in (DATE, INSTANT):
+        values = [_moment(value, column.kind == INSTANT) for value in values]
     elif column.kind not in (NUMBER, DATE):
         values = [column.categories[k] if k >= 0 else None for k in values]
     return [None if missing else value for value, missing in zip(values, column.missing.tolist(), strict=True)]
+
+
+def _moment(value: Any, utc: bool) -> Any:
+    """Return a date of a column; numpy gives microseconds for one outside the years 1 to 9999."""
+    if isinstance(value, int):
+        return np.datetime64(value, "us")
+    return value.replace(tzinfo=datetime.UTC) if utc and value is not None else value
 
 
 def _reason_lines(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: ValueTexts) -> list[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, type_of
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, type_of
 from diverse_rule_sets.model._axes import (
     KNOWN,
     LARGEST,
@@ -144,6 +144,9 @@ def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | 
     known = Interval | Equals | IsIn | IsNotIn | IsMissing
     kinds = {condition.kind for condition in conditions} - {""}
     kind = next((kind for kind in (column.kind, training_kind) if kind not in (EMPTY, None)), _common_kind(kinds))
+    only_booleans = kinds == {BOOLEAN} and all(isinstance(value, bool) for value in column.categories)
+    if kind == CATEGORY and training_kind is None and only_booleans:
+        kind = BOOLEAN
     if kind is None or not all(isinstance(condition, known) for condition in conditions):
         return Axis(column, np.arange(column.values.size), ())
     has_bounds = any(condition.comparisons for condition in conditions)

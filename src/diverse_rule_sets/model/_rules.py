@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.tables import as_table
-from diverse_rule_sets._input.values import plain
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers
-from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_parts, error, shown
+from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label, check_parts, error, shown
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
@@ -63,7 +62,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditions", check_conditions(self.conditions))
-        object.__setattr__(self, "label", plain(self.label))
+        object.__setattr__(self, "label", check_label(self.label))
         object.__setattr__(self, "class_counts", check_class_counts(self.class_counts))
 
     @classmethod
