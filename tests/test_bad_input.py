@@ -46,6 +46,7 @@ both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
         ),
         ({"binning": {"x0": None}}, ValueError, "binning.'x0'. must be one of"),
         ({"binning": {"x9": [1]}}, ValueError, "binning names the column 'x9'"),
+        ({"conflict": lambda: 0}, TypeError, "conflict must be a function of one argument, the covering rules, got"),
         (
             {"conflict": "loudest"},
             ValueError,

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from .values import source
+from .values import is_missing, source
 
 CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
 # Parameters that a fit may refuse because of the table or of each other.
@@ -103,7 +103,10 @@ def _constraints(draw, columns, labels):
 
 def _rule(draw, columns, labels):
     """Return a given rule as source: a rule about a value of a column, or about missing values."""
-    column, label = draw.pick(columns), source(draw.pick(labels))
+    known = [label for label in labels if not is_missing(label)]
+    if not known:
+        return "Rule((), 'a')"
+    column, label = draw.pick(columns), source(draw.pick(known))
     value, name = draw.pick(column.values), source(column.name)
     plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
     if not plain or draw.chance(0.3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -118,6 +119,13 @@ class ConflictCheck(Check):
     def __call__(self, name: str, value: Any) -> None:
         if not callable(value):
             check_choice(name, value, CONFLICTS, ", or a function of the covering rules")
+            return
+        try:
+            inspect.signature(value).bind(())
+        except TypeError:
+            raise TypeError(f"{name} must be a function of one argument, the covering rules, got {value!r}") from None
+        except ValueError:  # some functions of extension modules have no signature
+            return
 
 
 @dataclass(frozen=True)
