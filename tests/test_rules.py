@@ -664,3 +664,9 @@ def test_a_label_is_neither_missing_nor_a_list(label):
 def test_a_set_of_values_is_not_a_text():
     with pytest.raises(TypeError, match="values must be a tuple of values, got 'abc'"):
         IsIn("a", "abc")
+
+
+def test_a_column_is_compared_with_values_of_one_type():
+    two = (Rule.parse("IF a > 2020-01-01 THEN no"), Rule.parse("IF a > 2020-01-01Z THEN yes"))
+    with pytest.raises(ValueError, match=r"column 'a' with values of the types 'date' and 'date \(UTC\)'"):
+        a_set(rules=two)

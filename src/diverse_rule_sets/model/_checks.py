@@ -241,14 +241,19 @@ def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hasha
     if not fits:
         expected = f"pairs of (column, type), with different columns and types of {', '.join(map(repr, KINDS))}"
         raise error("kinds", expected, kinds)
-    known = dict(pairs)
-    for rule in rules if known else ():
+    known, compared = dict(pairs), dict[Hashable, str]()
+    for rule in rules:
         for condition in rule.conditions:
-            if not fits_kind(condition, known.get(condition.column, "")):
-                kind = known[condition.column]
+            kind = known.get(condition.column, "")
+            if not fits_kind(condition, kind):
                 raise ValueError(
-                    f"kinds gives the column {shown(condition.column)} the type {kind!r}, which "
-                    f"does not fit the condition {condition!s:.80}"
+                    f"kinds gives the column {shown(condition.column)} the type {kind!r}, which does not fit the "
+                    f"condition {condition!s:.80}"
+                )
+            if condition.comparisons and compared.setdefault(condition.column, condition.kind) != condition.kind:
+                raise ValueError(
+                    f"rules compare the column {shown(condition.column)} with values of the types "
+                    f"{compared[condition.column]!r} and {condition.kind!r}, expected one of them"
                 )
     return pairs
 
