@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from diverse_rule_sets.estimators._drs import DRSClassifier
     from diverse_rule_sets.learn.samplers import sample_rules
     from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+    from diverse_rule_sets.model._point_probabilities import PointsTable
     from diverse_rule_sets.model._rules import Rule, RuleSet
+    from diverse_rule_sets.model._scorecards import Scorecard, Sign
     from diverse_rule_sets.path import DiversityPath, diversity_path
 
 __version__ = "0.2.0.dev0"
@@ -29,9 +31,12 @@ __all__ = [
     "IsIn",
     "IsMissing",
     "IsNotIn",
+    "PointsTable",
     "Progress",
     "Rule",
     "RuleSet",
+    "Scorecard",
+    "Sign",
     "baselines",
     "diversity_path",
     "metrics",
@@ -45,7 +50,9 @@ _MODULES = {
     "estimators._drs": ("DRSClassifier",),
     "model._conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
     "path": ("DiversityPath", "diversity_path"),
+    "model._point_probabilities": ("PointsTable",),
     "model._rules": ("Rule", "RuleSet"),
+    "model._scorecards": ("Scorecard", "Sign"),
     "learn.samplers": ("sample_rules",),
 }
 

@@ -8,7 +8,7 @@ fit into memory.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
 from diverse_rule_sets._input.columns import EMPTY, VALUES
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.model._point_probabilities import followed_column
+from diverse_rule_sets.model._scorecards import PointSums, ScorecardColumn
 from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
 
 if TYPE_CHECKING:
@@ -39,11 +41,13 @@ class Covers:
     rows : a row of packed bits for each rule, see :mod:`diverse_rule_sets._bits.bitset`
     n_records : number of records of the table
     kinds : the type of each column that was read, in the order of first use
+    points : the points of each record, for each column of points that rules follow
     """
 
     rows: BitRows
     n_records: int
     kinds: dict[Hashable, str]
+    points: Mapping[ScorecardColumn, Integers] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Covers: {len(self)} rules, {self.n_records} records>"
@@ -57,7 +61,7 @@ class Covers:
 
     def __getitem__(self, rules: slice) -> Covers:
         """Return the covers of some of the rules."""
-        return Covers(self.rows[rules], self.n_records, self.kinds)
+        return Covers(self.rows[rules], self.n_records, self.kinds, self.points)
 
     def flags(self, records: slice = slice(None)) -> Flags:
         """Return a boolean array (n_records, n_rules), of all records or of a slice that begins at a multiple of 64."""
@@ -86,12 +90,18 @@ class Covers:
             yield records, *combinations(self.flags(records))
 
 
+def plain_conditions(rules: Iterable[Rule]) -> Iterator[Condition]:
+    """Iterate over the conditions of rules on columns of the table, those of the signs of scorecards included."""
+    for rule in rules:
+        for condition in rule.conditions:
+            yield from condition.plain_conditions
+
+
 def expected_kinds(rules: Iterable[Rule], kinds: Mapping[Hashable, str]) -> dict[Hashable, str]:
     """Return the type as which to read each column: its type in training, or else what the conditions on it need."""
     needed: dict[Hashable, set[str]] = {}
-    for rule in rules:
-        for condition in rule.conditions:
-            needed.setdefault(condition.column, set()).add(condition.expected)
+    for condition in plain_conditions(rules):
+        needed.setdefault(condition.column, set()).add(condition.expected)
     return {name: _expected_kind(kinds.get(name, ""), some) for name, some in needed.items()}
 
 
@@ -115,17 +125,29 @@ def find_covers(rules: Sequence[Rule], table: Table, expected: Mapping[Hashable,
     all_records = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
     rows = np.tile(all_records, (len(rules), 1))
     octets = rows.view(np.uint8)[:, : -(-table.n_records // 8)]
-    by_column: dict[Hashable, dict[Condition, list[int]]] = {}
+    used: dict[Condition, list[int]] = {}
     for j, rule in enumerate(rules):
         for condition in rule.conditions:
-            by_column.setdefault(condition.column, {}).setdefault(condition, []).append(j)
-    found = {}
+            used.setdefault(condition, []).append(j)
+    by_column: dict[Hashable, list[Condition]] = {}
+    followed = dict.fromkeys(pair[0] for rule in rules if (pair := followed_column(rule.conditions)))
+    points = PointSums(one.column for one in used if isinstance(one.column, ScorecardColumn))
+    for condition in dict.fromkeys([*plain_conditions(rules), *used]):
+        by_column.setdefault(condition.column, []).append(condition)
+    found: dict[Hashable, str] = {}
     for name, conditions in by_column.items():
-        column = table.column(name, expected[name])
-        found[name] = column.kind
-        for condition, positions in conditions.items():
-            octets[positions] &= np.packbits(condition.holds(column), bitorder="little")  # faster than bitset.pack
-    return Covers(rows.astype(np.uint64, copy=False), table.n_records, found)
+        if isinstance(name, ScorecardColumn):
+            column = points.column(name)
+        else:
+            column = table.column(name, expected[name])
+            found[name] = column.kind
+        for condition in conditions:
+            holds = condition.holds(column)
+            points.add(condition, holds)
+            if condition in used:
+                octets[used[condition]] &= np.packbits(holds, bitorder="little")  # faster than bitset.pack
+    levels = {column: points.column(column).values.astype(np.int64) for column in followed}
+    return Covers(rows.astype(np.uint64, copy=False), table.n_records, found, levels)
 
 
 def combinations(flags: Flags) -> tuple[Flags, Integers]:
@@ -179,6 +201,12 @@ class Answers:
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``rule_set.classes``: an array (n_records, n_classes)."""
         shares = self.rule_set.rule_probabilities[self.deciding]
+        if self.rule_set.follows_points:
+            for j, rule in enumerate(self.rule_set.all_rules):
+                if rule.points_table is not None:
+                    records = self.deciding == j
+                    points = self.all_covers.points[rule.points_table.column][records]
+                    shares[records] = rule.points_table.probabilities(points)
         if self.rule_set.adds_counts:
             evidence = self.rule_set.evidence
             for records, patterns, which in self.covers.blocks():

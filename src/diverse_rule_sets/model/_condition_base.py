@@ -1,4 +1,4 @@
-"""What all conditions share: the base class, and the values and bounds that conditions compare with."""
+"""What all conditions share: the base classes, and the values and bounds that conditions compare with."""
 
 from __future__ import annotations
 
@@ -20,14 +20,51 @@ Flags = NDArray[np.bool_]
 Bound = float | datetime.datetime | None
 
 
+class DerivedColumn(ABC):
+    """A column that is computed from columns of the table, such as the points of a scorecard; it is hashable.
+
+    A condition on a derived column has it as its ``column``, in place of the name of a column of the table.
+    """
+
+    @property
+    @abstractmethod
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions on columns of the table from which the derived column is computed."""
+
+    @property
+    @abstractmethod
+    def counts_points(self) -> bool:
+        """Whether its values are whole numbers; otherwise they are labels. None of them is missing."""
+
+    @abstractmethod
+    def format(self, value: Any = None) -> str:
+        """Return the name of the column; with a value, the text of the condition that it has this value."""
+
+    def __str__(self) -> str:
+        return self.format()
+
+
 @dataclass(frozen=True)
 class Condition(ABC):
-    """A test of one column; the base class of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others."""
+    """A test of one column; the base class of :class:`Interval`, :class:`Equals`, :class:`IsIn` and the others.
+
+    The column is the name of a column of the table, or a :class:`DerivedColumn`.
+    """
 
     column: Hashable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "column", plain(self.column))
+
+    @property
+    def plain_conditions(self) -> tuple[Condition, ...]:
+        """The conditions on columns of the table that are evaluated: the condition itself, or those of its column."""
+        return self.column.conditions if isinstance(self.column, DerivedColumn) else (self,)
+
+    @property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns of the table that the condition reads."""
+        return tuple(dict.fromkeys(condition.column for condition in self.plain_conditions))
 
     @property
     def kind(self) -> str:

@@ -7,6 +7,7 @@ prediction computes it for new records.
 from __future__ import annotations
 
 import datetime
+import math
 import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, TEXT, identit
 from diverse_rule_sets.model._condition_base import (
     Bound,
     Condition,
+    DerivedColumn,
     Flags,
     canonical_value,
     checked_bound,
@@ -29,6 +31,7 @@ from diverse_rule_sets.model._formatting import format_name, format_value
 
 __all__ = [
     "Condition",
+    "DerivedColumn",
     "Equals",
     "Flags",
     "Interval",
@@ -80,6 +83,23 @@ class Interval(Condition):
             raise TypeError(f"the bounds of an interval of {self.column!r} have different types: {low!r} and {high!r}")
         object.__setattr__(self, "with_low", bool(self.with_low) and low is not None)
         object.__setattr__(self, "with_high", bool(self.with_high) or high is None)
+        if isinstance(self.column, DerivedColumn):
+            self._use_whole_bounds(self.column)
+
+    def _use_whole_bounds(self, column: DerivedColumn) -> None:
+        """Replace the bounds by whole numbers that are in the interval: ``points > 5`` is ``points >= 6``."""
+        if not column.counts_points or self.kind != NUMBER:
+            raise ValueError(
+                f"an interval of {column} must have whole numbers as bounds, got {self.low} and {self.high}"
+            )
+        low: Any = self.low
+        high: Any = self.high
+        if low is not None:
+            object.__setattr__(self, "low", math.ceil(low) if self.with_low else math.floor(low) + 1)
+            object.__setattr__(self, "with_low", True)
+        if high is not None:
+            object.__setattr__(self, "high", math.floor(high) if self.with_high else math.ceil(high) - 1)
+            object.__setattr__(self, "with_high", True)
 
     @property
     def kind(self) -> str:
@@ -132,6 +152,8 @@ class Interval(Condition):
         if self.low is None or self.high is None:
             ((test, bound),) = self.comparisons
             return f"{name} {test} {format_value(bound)}"
+        if self.low == self.high and isinstance(self.column, DerivedColumn):
+            return f"{name} = {format_value(self.low)}"
         (above, low), (below, high) = self.comparisons
         return f"{format_value(low)} {above.replace('>', '<')} {name} {below} {format_value(high)}"
 
@@ -159,6 +181,8 @@ class Equals(Condition):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.column, DerivedColumn) and self.column.counts_points:
+            raise ValueError(f"a condition on {self.column} must be an interval of points, got = {self.value!r:.60}")
         object.__setattr__(self, "value", canonical_value(self.value, self.column))
 
     @property
@@ -196,6 +220,8 @@ class Equals(Condition):
         return _of_values(self.column, _allowed((self.value,), other), self.mixed) or super().meet(other)
 
     def __str__(self) -> str:
+        if isinstance(self.column, DerivedColumn):
+            return self.column.format(self.value)
         return f"{format_name(self.column)} = {format_value(self.value)}"
 
 
@@ -208,6 +234,7 @@ class _OfValues(Condition):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _check_in_table(self)
         if isinstance(self.values, str | bytes):
             raise TypeError(f"values must be a tuple of values, got {self.values!r:.60}")
         object.__setattr__(self, "values", tuple(canonical_value(value, self.column) for value in self.values))
@@ -297,6 +324,12 @@ class IsNotIn(_OfValues):
         return other.meet(self)
 
 
+def _check_in_table(condition: Condition) -> None:
+    """Raise ValueError if the column of a condition is derived; only intervals and equality can test such a column."""
+    if isinstance(condition.column, DerivedColumn):
+        raise ValueError(f"{type(condition).__name__} must have a column of the table, got {condition.column}")
+
+
 def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:
     """Return those of the values that the other condition allows, in order."""
     if other.values_named or other.excludes:
@@ -329,6 +362,10 @@ class IsMissing(Condition):
     >>> print(IsMissing("income"))
     income is missing
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_in_table(self)
 
     @property
     def holds_if_missing(self) -> bool:

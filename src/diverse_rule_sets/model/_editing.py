@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._answers import find_covers
+from diverse_rule_sets.model._answers import find_covers, plain_conditions
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
+from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables
 from diverse_rule_sets.model._rules import Rule, RuleSet, set_kinds
 
 Integers = NDArray[np.int64]
@@ -29,13 +30,22 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     rules, undecided = [], np.ones(table.n_records, np.bool_)
     covers = find_covers(rule_set.all_rules, table, rule_set.expected_kinds)
     flags = iter(covers)
-    for rule, covered in zip(rule_set.rules, flags, strict=False):
+    by_points: dict[int, dict[int, Integers]] = {}
+
+    def count_points(j: int, records: NDArray[np.bool_]) -> None:
+        found = followed_column(rule_set.all_rules[j].conditions)
+        if found is not None:
+            by_points[j] = counts_by_points(covers.points[found[0]][records], codes[records], n_classes)
+
+    for j, (rule, covered) in enumerate(zip(rule_set.rules, flags, strict=False)):
         rules.append(_with_counts(rule, rule_set, codes[covered]))
+        count_points(j, covered)
         undecided &= ~covered
     uncovered = np.bincount(codes[undecided], minlength=n_classes)
     fallbacks = []
-    for rule, covered in zip(rule_set.fallbacks, flags, strict=True):
+    for j, (rule, covered) in enumerate(zip(rule_set.fallbacks, flags, strict=True), len(rules)):
         decided = covered & undecided  # the counts of a fallback rule are those of the records that it decides
+        count_points(j, decided)
         fallbacks.append(_with_counts(rule, rule_set, codes[decided]))
         undecided &= ~decided
     changed = replace(
@@ -46,7 +56,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
         uncovered_counts=tuple(uncovered.tolist()),
         class_weights=_weights(rule_set, totals),
     )
-    return set_kinds(changed, covers.kinds)
+    return set_kinds(with_tables(changed, by_points), covers.kinds)
 
 
 def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
@@ -139,9 +149,8 @@ def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
     """Return the rule set with the values of a table in columns that are new to it or have values that are."""
     domains = dict(rule_set.domains)
     listed: dict[Hashable, list[Any]] = {}
-    for rule in rule_set.all_rules:
-        for condition in rule.conditions:
-            listed.setdefault(condition.column, []).extend(condition.values_named)
+    for condition in plain_conditions(rule_set.all_rules):
+        listed.setdefault(condition.column, []).extend(condition.values_named)
     for name, values in listed.items():
         known = domains.get(name)
         if known is None or not all(value in known for value in values):
@@ -153,13 +162,13 @@ def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
 def _as_rule(rule: Any, rule_set: RuleSet) -> Rule:
     """Return a rule, also from text, without counts; its label becomes the class with the same text."""
     if isinstance(rule, str):
-        rule = Rule.parse(rule)
+        rule = Rule.parse(rule, rule_set.scorecards)
     if not isinstance(rule, Rule):
         raise TypeError(f"rule must be a Rule or a text such as 'IF age <= 37 THEN good', got {rule!r}")
     position = label_position(rule.label, rule_set.classes)
     if position is None:
         raise ValueError(f"the rule {rule} has the label {rule.label!r}, expected one of {list(rule_set.classes)}")
-    return replace(rule, label=rule_set.classes[position], class_counts=())
+    return replace(rule, label=rule_set.classes[position], class_counts=(), points_table=None)
 
 
 def _find(rule: Any, rule_set: RuleSet) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets.model._condition_base import DerivedColumn
 
 # The text of the conditions of a rule that has none.
 ANYTHING = "anything"
@@ -19,15 +20,22 @@ _AMBIGUOUS_NAME = re.compile(
     r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
     r"|\b(AND|THEN|is +missing)\b|\b(in|not)$"
 )
-# The figures that are printed after a label, of rules and of fallback rules, up to the class counts.
+# The figures that are printed after a label, of rules, fallback rules and the default label, up to the class counts.
 _FIGURES = (
-    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers [\d,]++ of|covers none of|[<>]?\d\.\d\d of) [\d,]++"
-    r"(?: records)?+)"
+    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers [\d,]++ of|covers none of|[<>]?\d\.\d\d of"
+    r"|no rule (?:and no fallback rule )?+covers [\d,]++ of|some rule (?:or fallback rule )?+covers each of the)"
+    r" [\d,]++(?: records)?+)"
 )
 _FIGURES_IN_LABEL = re.compile(rf"\s{_FIGURES}[:)]")
 _FIGURES_AFTER_LABEL = re.compile(rf"(?<=\s){_FIGURES}(?::|\)\Z)")
 # Labels that could be misread: like numbers, dates or booleans, or with quotes or blanks at the ends.
 _AMBIGUOUS_LABEL = re.compile(r"^$|^[\s\"']|[\s\"']$|^[-+.\d][-+.:\deEZT ]*$|^(True|False|None|nan|[-+]?inf)$")
+# Words that need no quotes in the text of a scorecard, and words that have a meaning there.
+_PLAIN_WORDS = re.compile(r"[^\W\d_][\w.%&/+-]*+(?: [\w.%&/+-]++)*+")
+_NUMBERED = re.compile(r" \(\d{1,9}\)\Z")
+_RESERVED = re.compile(
+    r"\b(?:IF|AND|THEN|OTHERWISE|if|for|to|always|most|lead|of|is|in|not|True|False|None|nan|inf|Scorecard|Fallback|Of)\b"
+)
 _ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -51,10 +59,17 @@ def format_name(name: Hashable) -> str:
     ('petal width (cm)', '`a = b`', "[('a', 1)]")
     """
     name = plain(name)
+    if isinstance(name, DerivedColumn):
+        return str(name)
     if not isinstance(name, str):
         return f"[{_format_constant(name)}]"
     if name.isprintable() and not _AMBIGUOUS_NAME.search(name):
         return str(name)
+    return quote_name(name)
+
+
+def quote_name(name: str) -> str:
+    """Return a name in backticks."""
     escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)
     return f"`{escaped.replace('`', '``')}`"
 
@@ -99,6 +114,33 @@ def format_label(label: Any) -> str:
     bare = isinstance(label, str) and label.isprintable()
     bare = bare and not _AMBIGUOUS_LABEL.search(label) and not _FIGURES_IN_LABEL.search(label)
     return str(label) if bare else format_value(label)
+
+
+def format_list_label(label: Any) -> str:
+    """Return a label as text that can be read back within a list: a string in quotes unless it is plain words.
+
+    Examples
+    --------
+    >>> format_list_label("very good"), format_list_label("a, b"), format_list_label(1)
+    ('very good', '"a, b"', '1')
+    """
+    label = plain(label)
+    return str(label) if isinstance(label, str) and _is_plain_words(label) else format_value(label)
+
+
+def format_scorecard_name(name: str) -> str:
+    """Return the name of a scorecard as text: unchanged if it is plain words and perhaps a number, or in backticks.
+
+    Examples
+    --------
+    >>> format_scorecard_name("points (2)"), format_scorecard_name("a: b")
+    ('points (2)', '`a: b`')
+    """
+    return str(name) if _is_plain_words(_NUMBERED.sub("", name)) else quote_name(name)
+
+
+def _is_plain_words(text: str) -> bool:
+    return _PLAIN_WORDS.fullmatch(text) is not None and not _RESERVED.search(text)
 
 
 def find_figures(text: str) -> int:

@@ -5,6 +5,8 @@
     rule       IF condition AND condition ... THEN label     (IF anything THEN label, without conditions)
     condition  37 < age <= 60  |  age > 37  |  sex = "F"  |  job in {"clerk", "sales"}  |  job not in {"clerk"}  |
                income is missing
+               and on a scorecard that is given: points >= 6  |  3 <= points <= 5  |  points = 4  |
+               most points for ill  |  lead >= 2  |  points for ill >= 4
     name       unchanged, or in backticks if it could be misread, or in brackets, such as [5], if it is not a string
     value      a number, "text", True, False, a date or b"bytes"; see :mod:`._literals`
 
@@ -15,12 +17,22 @@ ignored. Reading takes time in proportion to the length of the text.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, merge_conditions
+from diverse_rule_sets.model._conditions import (
+    Condition,
+    DerivedColumn,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    merge_conditions,
+)
 from diverse_rule_sets.model._formatting import ANYTHING, find_figures, format_name
 from diverse_rule_sets.model._literals import (
     Found,
@@ -32,6 +44,7 @@ from diverse_rule_sets.model._literals import (
     read_value,
     value_at,
 )
+from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn
 
 _START = re.compile(r"\s*+(?:\d++\.\s*+)?+IF\s++")
 _NO_CONDITION = re.compile(rf"{ANYTHING}\s++THEN\b")
@@ -48,6 +61,8 @@ _BLANKS = re.compile(r"\s+")
 _END = re.compile(r"(?=\s++(?:AND|THEN)\b|\s*+\Z)")
 _NEXT = re.compile(r"\s++(AND|THEN)\b\s*+")
 _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+# What may follow the name of a derived column: nothing, a blank or an operator.
+_AFTER_NAME = ("", *" \t\n\r,;<>=!")
 _MAX_MESSAGE = 600
 # Frequent mistakes, and the hints that are added to the error message.
 _HINTS = (
@@ -59,36 +74,73 @@ _HINTS = (
 )
 
 
-def parse_rule(text: str) -> tuple[tuple[Condition, ...], Any]:
-    """Return the conditions and the label of a rule that is given as text."""
+class Source(NamedTuple):
+    """The text that is read.
+
+    Parameters
+    ----------
+    text : the whole text
+    end : matches at the end of a condition
+    derived : the derived columns that conditions may test, by their printed names
+    what : what is read, for error messages
+    """
+
+    text: str
+    end: re.Pattern[str] = _END
+    derived: Mapping[str, ScorecardColumn] = {}
+    what: str = "rule"
+
+
+def parse_rule(text: str, scorecards: Iterable[Scorecard] = ()) -> tuple[tuple[Condition, ...], Any]:
+    """Return the conditions and the label of a rule that is given as text; conditions may test the scorecards."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a rule must be a string, got {type(text).__name__}")
+    with short_messages():
+        return _rule(Source(text, derived=derived_columns(scorecards)))
+
+
+@contextlib.contextmanager
+def short_messages() -> Iterator[None]:
+    """Shorten the message of a ValueError, which may contain a long name or value."""
     try:
-        return _rule(text)
+        yield
     except ValueError as error:
-        message = str(error)  # may contain a long name or value
+        message = str(error)
         raise ValueError(message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "...") from None
 
 
-def _rule(text: str) -> tuple[tuple[Condition, ...], Any]:
+def derived_columns(scorecards: Iterable[Scorecard]) -> dict[str, ScorecardColumn]:
+    """Return the derived columns of scorecards by their printed names; the leader by that of each label."""
+    found: dict[str, ScorecardColumn] = {}
+    for card in scorecards:
+        for column in card.derived_columns():
+            if column.part == LEADER:
+                found |= {column.format(label): column for label in card.labels}
+            else:
+                found[str(column)] = column
+    return found
+
+
+def _rule(source: Source) -> tuple[tuple[Condition, ...], Any]:
     """Read the conditions and the label."""
+    text = source.text
     start = _START.match(text)
     if start is None:
-        raise _error(text, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
+        raise grammar_error(source, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
     position = start.end()
     anything = _NO_CONDITION.match(text, position)
     if anything:
-        return (), _label(text, anything.end())
+        return (), _label(source, anything.end())
     conditions: list[Condition] = []
     while True:
-        condition, position = _condition(text, position)
+        condition, position = condition_at(source, position)
         conditions.append(condition)
         following = _NEXT.match(text, position)
         if following is None:
-            raise _error(text, position, "AND and a condition, or THEN and a label")
+            raise grammar_error(source, position, "AND and a condition, or THEN and a label")
         position = following.end()
         if following[1] == "THEN":
-            return combine_conditions(conditions), _label(text, position)
+            return combine_conditions(conditions), _label(source, position)
 
 
 def combine_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -129,19 +181,44 @@ def _combine_values(conditions: list[Condition]) -> Condition:
     return Equals(column, kept[0]) if len(kept) == 1 else IsIn(column, tuple(kept))
 
 
-def _condition(text: str, position: int) -> Found:
+def condition_at(source: Source, position: int) -> Found:
     """Read one condition; return it and the position of its end."""
-    operand = _operand(text, position)
+    text = source.text
+    leader = _leader(source, position)
+    if leader is not None:
+        return leader
+    operand = _operand(source, position)
     test = None if operand is None else _TEST.match(text, operand.end)
     if operand is None or test is None:
-        raise _condition_error(text, position)
+        raise _condition_error(source, position)
     read = next(read for group, read in _FORMS.items() if test[group])
     try:
-        found = read(text, operand, test)
+        found = read(source, operand, test)
     except (TypeError, OverflowError) as error:
         raise ValueError(f"cannot read the condition {excerpt(text, position)}: {error}") from None
-    if found is None or not _END.match(text, found[1]):
-        raise _condition_error(text, position)
+    if found is None or not source.end.match(text, found[1]):
+        raise _condition_error(source, position)
+    return found
+
+
+def _leader(source: Source, position: int) -> Found | None:
+    """Read `most points for ill`; None if the text is another condition."""
+    name = _derived_name(source, position)
+    column = source.derived.get(name)
+    if column is None or column.part != LEADER or not source.end.match(source.text, position + len(name)):
+        return None
+    label = next(label for label in column.scorecard.labels if column.format(label) == name)
+    return Equals(column, label), position + len(name)
+
+
+def _derived_name(source: Source, position: int) -> str:
+    """Return the longest printed name of a derived column at a position that ends there; empty if there is none."""
+    found = ""
+    for name in source.derived:
+        if len(name) > len(found) and source.text.startswith(name, position):
+            following = source.text[position + len(name) : position + len(name) + 1]
+            if following in _AFTER_NAME:
+                found = name
     return found
 
 
@@ -153,8 +230,12 @@ class _Operand(NamedTuple):
     is_bound: bool = False
 
 
-def _operand(text: str, position: int) -> _Operand | None:
+def _operand(source: Source, position: int) -> _Operand | None:
     """Read the name of a column, or the bound before `<`; None if there is none."""
+    text = source.text
+    name = _derived_name(source, position)
+    if name and _TEST.match(text, position + len(name)):
+        return _Operand(source.derived[name], position + len(name))
     if text.startswith(("`", "["), position):
         return _Operand(*name_at(text, position))
     found = _NAME_END.search(text, position)
@@ -174,12 +255,13 @@ def _before_in(written: str) -> str:
     return without_not.rstrip() if without_not.rstrip() != without_not else name
 
 
-def _ordered(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
+def _ordered(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:
     """Read `age > 37`, `37 <= age` or `37 < age <= 60`."""
+    text = source.text
     bound = bound_at(text, test.end())
-    if bound is not None and _END.match(text, bound[1]):
+    if bound is not None and source.end.match(text, bound[1]):
         return _half_line(left.name, test["order"], bound[0]), bound[1]
-    operand = _operand(text, test.end()) if left.is_bound else None
+    operand = _operand(source, test.end()) if left.is_bound else None
     if operand is None:
         return None
     low, upper = read_value(left.name), _UPPER.match(text, operand.end)
@@ -205,17 +287,20 @@ def _half_line(name: Any, operator: str, bound: Any) -> Interval:
     return Interval(name, high=bound, with_high=closed)
 
 
-def _equal(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
+def _equal(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:
     """Read `sex = "F"` or `sex != "F"`."""
-    found = value_at(text, test.end())
+    found = value_at(source.text, test.end())
     if found is None:
         return None
     value, end = found
+    if isinstance(left.name, DerivedColumn) and test["equal"] != "!=":
+        return Interval(left.name, value, value, with_low=True), end
     return (IsNotIn(left.name, (value,)) if test["equal"] == "!=" else Equals(left.name, value)), end
 
 
-def _member(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
+def _member(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:
     """Read `job in {"clerk", "sales"}` or `job not in {"clerk"}`."""
+    text = source.text
     values: list[Any] = []
     position = test.end()
     end = _SET_END.match(text, position)
@@ -231,45 +316,48 @@ def _member(text: str, left: _Operand, test: re.Match[str]) -> Found | None:
     return (IsIn if test["member"] == "in" else IsNotIn)(left.name, tuple(values)), end.end()
 
 
-_FORMS: dict[str, Callable[[str, _Operand, re.Match[str]], Found | None]] = {
+_FORMS: dict[str, Callable[[Source, _Operand, re.Match[str]], Found | None]] = {
     "order": _ordered,
     "equal": _equal,
     "member": _member,
-    "missing": lambda text, left, test: (IsMissing(left.name), test.end("missing")),
+    "missing": lambda source, left, test: (IsMissing(left.name), test.end("missing")),
 }
 
 
-def _label(text: str, position: int) -> Any:
+def _label(source: Source, position: int) -> Any:
     """Read the label: the text from a position to the end, without figures."""
+    text = source.text
     label = text[position:].strip()
     if not label:
-        raise _error(text, position, "a label after THEN")
+        raise grammar_error(source, position, "a label after THEN")
     quoted = _QUOTED.match(label)
     rest = "" if quoted is None else label[quoted.end() :]
     if quoted is not None and not (rest and find_figures(rest)):
         return read_value(quoted[0])
     if label[0] in "\"'":
-        raise _error(text, position, "a label in quotes and no text after it")
+        raise grammar_error(source, position, "a label in quotes and no text after it")
     label = label[: find_figures(label)]
     if is_label(label):
         return read_value(label)
     return _BLANKS.sub(" ", label) if "\n" in label else label
 
 
-def _condition_error(text: str, position: int) -> ValueError:
+def _condition_error(source: Source, position: int) -> ValueError:
     """Return the error for a text that is not a condition, with a hint if the mistake is a frequent one."""
+    text = source.text
     end = re.compile(r"\s(?:AND|THEN)\b").search(text, position)
     piece = text[position : len(text) if end is None else end.start()]
     hint = next((f" ({message})" for pattern, message in _HINTS if re.search(pattern, piece)), "")
-    return _error(
-        text, position, f'a condition such as age <= 37, sex = "F", job in {{"clerk"}} or income is missing{hint}'
+    return grammar_error(
+        source, position, f'a condition such as age <= 37, sex = "F", job in {{"clerk"}} or income is missing{hint}'
     )
 
 
-def _error(text: str, position: int, expected: str) -> ValueError:
+def grammar_error(source: Source, position: int, expected: str) -> ValueError:
     """Return the error for a text that is not a rule: what was expected, and what was found at a position."""
+    text = source.text
     following = text[position : position + 60]
     found = f"found {following!r}" if following.strip() else "the text ends"
     return ValueError(
-        f"cannot read the rule {text[:200]!r}: expected {expected}, but at character {position + 1} {found}"
+        f"cannot read the {source.what} {text[:200]!r}: expected {expected}, but at character {position + 1} {found}"
     )

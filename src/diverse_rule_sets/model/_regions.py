@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, type_of
+from diverse_rule_sets.model._answers import plain_conditions
 from diverse_rule_sets.model._axes import (
     KNOWN,
     LARGEST,
@@ -129,9 +130,8 @@ class _OrderedAxis(Axis):
 def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]:
     """Return an axis for each column that the rules read, in the order of first use."""
     by_column: dict[Hashable, list[Condition]] = {}
-    for rule in rule_set.all_rules:
-        for condition in rule.conditions:
-            by_column.setdefault(condition.column, []).append(condition)
+    for condition in plain_conditions(rule_set.all_rules):
+        by_column.setdefault(condition.column, []).append(condition)
     kinds, domains = dict(rule_set.kinds), dict(rule_set.domains)
     return [
         _axis(columns[name], conditions, kinds.get(name), domains.get(name, Domain()))

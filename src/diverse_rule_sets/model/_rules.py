@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, overload
@@ -19,7 +19,7 @@ from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers
+from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers, plain_conditions
 from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label, check_parts, error, shown
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
@@ -27,6 +27,9 @@ from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import RuleSetMethods
+from diverse_rule_sets.model._point_probabilities import PointsTable, check_points_table
+from diverse_rule_sets.model._scorecard_grammar import parse_rule_set
+from diverse_rule_sets.model._scorecards import Scorecard, scorecards_of
 from diverse_rule_sets.model._text import rule_set_text
 
 
@@ -34,7 +37,7 @@ from diverse_rule_sets.model._text import rule_set_text
 class Rule:
     """A rule: if all conditions hold for a record, its label is predicted.
 
-    Two rules are equal if their conditions and labels are equal; the class counts are not compared.
+    Two rules are equal if their conditions and labels are equal; class counts and probabilities are not compared.
 
     Parameters
     ----------
@@ -42,6 +45,7 @@ class Rule:
     label : the label that the rule predicts
     class_counts : pairs of (label, number of training records of that class that the rule covers); a label that is
         left out has the count 0
+    points_table : the class probabilities by points, if the rule tests a scorecard; None: the same for all records
 
     Examples
     --------
@@ -59,20 +63,28 @@ class Rule:
     conditions: tuple[Condition, ...]
     label: Any
     class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
+    points_table: PointsTable | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditions", check_conditions(self.conditions))
+        check_points_table(self.points_table, self.conditions)
         object.__setattr__(self, "label", check_label(self.label))
         object.__setattr__(self, "class_counts", check_class_counts(self.class_counts))
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
+    def parse(cls, text: str, scorecards: Iterable[Scorecard] = ()) -> Rule:
         """Read a rule from text as ``str`` prints it.
 
         The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
         ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are accepted. Names of columns are written
         unchanged, or in backticks if they begin with ``[`` or contain operators, quotes or the words AND and THEN.
         Names that are not strings are written in brackets, such as ``[5]`` or ``[('a', 1)]``.
+
+        Parameters
+        ----------
+        text : the rule
+        scorecards : the scorecards that its conditions may test, such as ``points >= 6``; other names are columns of
+            the table
 
         Examples
         --------
@@ -83,7 +95,7 @@ class Rule:
         >>> print(rule)
         IF age <= 37 AND sex = "F" THEN good
         """
-        return cls(*parse_rule(text))
+        return cls(*parse_rule(text, scorecards))
 
     @property
     def n_covered(self) -> int:
@@ -102,11 +114,8 @@ class Rule:
 
     def covers(self, X: Any) -> Flags:
         """Return whether the rule covers each record of a table. Only the columns of its conditions are read."""
-        table = as_table(X)
-        covered = np.ones(table.n_records, np.bool_)
-        for condition in self.conditions:
-            covered &= condition.holds(table.column(condition.column, condition.expected))
-        return covered
+        expected = expected_kinds([self], {})
+        return next(iter(find_covers([self], as_table(X), expected)))
 
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"
@@ -173,12 +182,42 @@ class RuleSet(RuleSetMethods):
         for name, value in check_parts(self, Rule).items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def parse(cls, text: str, *, classes: Sequence[Any] | None = None) -> RuleSet:
+        r"""Read a rule set from text as ``str`` prints it: scorecards, rules, fallback rules and the default label.
+
+        All counts are 0: :meth:`evaluated` computes them, and the probabilities, on given data. Printed figures are
+        ignored.
+
+        Parameters
+        ----------
+        text : the rule set
+        classes : all labels; by default the labels that the text contains, sorted
+
+        Examples
+        --------
+        >>> lines = ["IF age <= 37 THEN good", "OTHERWISE bad"]
+        >>> print(RuleSet.parse("\n".join(lines)))
+        1. IF age <= 37
+           THEN good (covers none of 0 records)
+           OTHERWISE bad (some rule covers each of the 0 records)
+        """
+        parsed = parse_rule_set(text)
+        rules, fallbacks = ([Rule(*parts) for parts in some] for some in (parsed.rules, parsed.fallbacks))
+        if classes is None:
+            cards = [label for card in parsed.scorecards for label in card.labels]
+            classes = sorted({rule.label for rule in (*rules, *fallbacks)} | {parsed.default, *cards})
+        zeros = (0,) * len(classes)
+        conflict = parsed.conflict or "precision"
+        return cls(tuple(rules), tuple(classes), parsed.default, zeros, zeros, conflict, tuple(fallbacks))
+
     @cached_property
     def _identity(self) -> tuple[Hashable, ...]:
         """All that determines an answer or an error; of the types of columns, those that the rules read."""
         return (
             *(self.rules, self.fallbacks, self.class_counts(self.all_rules).tobytes()),
-            tuple(getattr(c, "mixed", False) for rule in self.all_rules for c in rule.conditions),
+            tuple(rule.points_table for rule in self.all_rules),
+            tuple(getattr(c, "mixed", False) for c in plain_conditions(self.all_rules)),
             *(self.classes, isinstance(self.default, bool), self.default, self.class_totals, self.uncovered_counts),
             *(self.conflict, self.class_weights, self.smoothing, tuple(self.column_kinds.items())),
         )
@@ -251,6 +290,11 @@ class RuleSet(RuleSetMethods):
         """The rules, then the fallback rules: positions and printed numbers refer to this order."""
         return self.rules + self.fallbacks
 
+    @cached_property
+    def follows_points(self) -> bool:
+        """Whether the probabilities of some rule depend on points; never if votes or class counts are added up."""
+        return self.conflict not in ("vote", "counts") and any(rule.points_table for rule in self.all_rules)
+
     @property
     def adds_counts(self) -> bool:
         """Whether the class counts of all covering rules are added up to decide the label."""
@@ -266,11 +310,15 @@ class RuleSet(RuleSetMethods):
         """The types of the columns that the rules read: as in training, or else from the conditions, or else empty."""
         known = dict(self.kinds)
         kinds: dict[Hashable, str] = {}
-        for rule in self.all_rules:
-            for condition in rule.conditions:
-                if not kinds.get(condition.column):
-                    kinds[condition.column] = known.get(condition.column) or condition.kind
+        for condition in plain_conditions(self.all_rules):
+            if not kinds.get(condition.column):
+                kinds[condition.column] = known.get(condition.column) or condition.kind
         return kinds
+
+    @cached_property
+    def scorecards(self) -> tuple[Scorecard, ...]:
+        """The scorecards that the rules and fallback rules use, in the order of first use."""
+        return scorecards_of(self.all_rules)
 
     def kind(self, column: Hashable) -> str:
         """Return the type of a column: as in training, or else from the conditions on it; empty if unknown."""
@@ -314,7 +362,8 @@ class RuleSet(RuleSetMethods):
         ``w_k * (n_k + m * p_k) / (n + m)`` for class k, scaled to sum to 1: the rule covers n training records, n_k of
         them of class k; m is ``smoothing``, p_k the share of class k in the training data, w_k the class weight. For
         records with the default label :attr:`default_counts` are used. If ``conflict`` is ``"counts"``, the class
-        counts of all covering rules are added up first. Columns are in the order of ``classes``.
+        counts of all covering rules are added up first. A rule with a ``points_table`` has the probabilities of the
+        points of the record instead. Columns are in the order of ``classes``.
         """
         return self.answer(X).probabilities
 

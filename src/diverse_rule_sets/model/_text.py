@@ -18,7 +18,10 @@ def rule_set_text(rule_set: RuleSet) -> str:
     uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
     total = sum(rule_set.class_totals)
     width = len(str(len(rule_set.all_rules)))
-    parts = [f"{j:>{width}}. {_rule_text(rule, total, width + 2)}" for j, rule in enumerate(rule_set.rules, 1)]
+    parts = list(map(str, rule_set.scorecards))
+    shown = _points_rows(rule_set, width + 2)
+    for j, rule in enumerate(rule_set.rules, 1):
+        parts.append(f"{j:>{width}}. {_rule_text(rule, total, width + 2)}{shown[j - 1]}")
     n_uncovered = sum(rule_set.uncovered_counts)
     coverage = f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
     coverage = coverage if n_uncovered else f"some rule covers each of the {total:,} records"
@@ -26,7 +29,7 @@ def rule_set_text(rule_set: RuleSet) -> str:
         condition = f"if no rule covers a record ({coverage})"
         parts.append(f"Fallback rules: {condition}, the first fallback rule that covers it decides:")
         for j, rule in enumerate(rule_set.fallbacks, len(rule_set.rules) + 1):
-            parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}")
+            parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}{shown[j - 1]}")
         n_default = n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks)
         default_counts = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
         coverage = f"no rule and no fallback rule covers {n_default:,} of {total:,} records"
@@ -37,6 +40,44 @@ def rule_set_text(rule_set: RuleSet) -> str:
         parts.append(conflict_text(rule_set))
     weights = weight_text(rule_set)
     return "\n".join([*parts, weights] if weights else parts)
+
+
+def _points_rows(rule_set: RuleSet, indent: int) -> list[str]:
+    """Return for each rule the line with its probabilities by points; empty for a rule that follows no points."""
+    margin = "\n" + " " * indent
+    rows = [points_row(rule, rule_set.classes) if rule_set.follows_points else "" for rule in rule_set.all_rules]
+    return [margin + row if row else "" for row in rows]
+
+
+# Number of figures in a row of probabilities by points; of more, some are left out.
+_MAX_FIGURES = 12
+
+
+def points_row(rule: Rule, classes: Sequence[Any]) -> str:
+    """Return the probability of the label of a rule by points as one line; empty if the rule follows no points."""
+    table = rule.points_table
+    if table is None:
+        return ""
+    figures = points_figures(rule, classes)
+    step = -(-(len(figures) - 1) // (_MAX_FIGURES - 1)) if len(figures) > _MAX_FIGURES else 1
+    kept = figures[::step] + ([figures[-1]] if (len(figures) - 1) % step else [])
+    texts = (f"{points}: {digits(p)}" for points, p in kept)
+    return f"probability of {format_label(rule.label)} by {table.column}: {', '.join(texts)}"
+
+
+def points_figures(rule: Rule, classes: Sequence[Any]) -> list[tuple[str, float]]:
+    """Return the probabilities of the label of a rule by points; numbers of points with equal figures are one entry."""
+    table = rule.points_table
+    if table is None:
+        return []
+    k = list(classes).index(rule.label)
+    groups: list[tuple[int, int, float]] = []
+    for points, row in enumerate(table.rows, table.low):
+        if groups and digits(groups[-1][2]) == digits(row[k]):
+            groups[-1] = (groups[-1][0], points, groups[-1][2])
+        else:
+            groups.append((points, points, row[k]))
+    return [(str(low) if low == high else f"{low} to {high}", p) for low, high, p in groups]
 
 
 def conflict_text(rule_set: RuleSet) -> str:

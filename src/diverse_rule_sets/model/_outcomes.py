@@ -1,0 +1,54 @@
+"""Which combinations of conditions on one column can hold together: the possible outcomes of testing one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from diverse_rule_sets._input.columns import Column, as_any_values, column_of_values
+from diverse_rule_sets._input.values import NUMBER, identity, type_of
+from diverse_rule_sets.model._condition_base import Condition, Flags, comparable
+
+
+def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
+    """Return the outcomes of testing all possible values, and a missing value, of one column.
+
+    Returns a boolean array (n_outcomes, n_conditions) with different rows. If conditions compare by order, the column
+    has the type of their bounds, otherwise its values may have any type.
+
+    Examples
+    --------
+    >>> from diverse_rule_sets import Interval
+    >>> possible_outcomes([Interval("age", high=30), Interval("age", low=60)]).astype(int).tolist()
+    [[0, 0], [0, 1], [1, 0]]
+    """
+    kinds = {condition.kind for condition in conditions if condition.comparisons}
+    values = [value for condition in conditions for value in condition.values_named]
+    column = _ordered(conditions, kinds.pop(), values) if len(kinds) == 1 else _listed(conditions[0].column, values)
+    flags = np.column_stack([condition.holds(column) for condition in conditions])
+    return np.unique(flags, axis=0)
+
+
+def _listed(name: Any, values: Sequence[Any]) -> Column:
+    """Return a column with each of the values, a value that is none of them, and a missing value."""
+    known = {identity(value) for value in values}
+    other = next(text for text in (f"other {k}" for k in range(len(known) + 1)) if identity(text) not in known)
+    return as_any_values(column_of_values(name, [*values, other, None]))
+
+
+def _ordered(conditions: Sequence[Condition], kind: str, values: Sequence[Any]) -> Column:
+    """Return a column of numbers or dates: every bound and value, what is next to it, and a missing value."""
+    bounds = [bound for condition in conditions for _, bound in condition.comparisons]
+    points = [comparable(value) for value in [*bounds, *values] if type_of(value) == kind]
+    if kind == NUMBER:
+        near = [
+            near for point in points for near in (math.nextafter(point, -math.inf), math.nextafter(point, math.inf))
+        ]
+        return Column(conditions[0].column, NUMBER, np.array([*points, *near, math.nan], np.float64))
+    step = np.timedelta64(1, "us")
+    near = [near for point in points for near in (point - step, point + step)]
+    missing = np.datetime64("NaT", "us")
+    return Column(conditions[0].column, kind, np.array([*points, *near, missing], "datetime64[us]"))

@@ -1,0 +1,206 @@
+"""The grammar of scorecards and rule sets: reads back the text that ``str`` prints.
+
+::
+
+    scorecard  Scorecard points (0 to 5 for ill):
+                  3 if age > 55
+                  2 if sex = "F"
+               or, with several labels, the first of which leads if they have equally many points:
+               Scorecard points (for setosa, virginica):
+                  1 for virginica always
+                  3 for setosa, 2 for virginica if petal width <= 0.8
+
+The word Scorecard, the labels and the range in brackets may be left out, and signs may be separated by commas or
+semicolons. Labels that are not plain words are written in quotes. The text is never executed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._grammar import Source, condition_at, grammar_error, parse_rule, short_messages
+from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value
+from diverse_rule_sets.model._scorecards import Scorecard, Sign
+
+_QUOTED = r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'"
+_KEYWORD = re.compile(r"\s*+(?:Scorecard\s++)?+")
+_NAME = re.compile(r"[^`\"'():\n]{1,200}+(?:\(\d{1,9}\))?+")
+_LABELS = re.compile(r"\s*+\((?:-?\d++\s++to\s++-?\d++\s++)?+for\s++")
+_COLON = re.compile(r"\s*+:")
+_SEPARATOR = re.compile(r"(?:\s|[,;])*+")
+_POINTS = re.compile(r"([-+]?\d{1,9})(?:\s++for\s++)?+")
+_WORD = r"[^\s,;:()\"']++"
+_LABEL = re.compile(rf"(?P<quoted>{_QUOTED})|{_WORD}(?:[ \t]++(?!if\b|always\b){_WORD})*+", re.DOTALL)
+_COMMA = re.compile(r"\s*+,\s*+")
+_IF, _ALWAYS = re.compile(r"\s++if\s++"), re.compile(r"\s++always\b")
+_SIGN_END = re.compile(r"(?=\s*+(?:[,;]|\Z)|[ \t]*+\n)")
+_TIES = re.compile(r"Of labels with equally many points, the one that is listed first leads\.?+")
+
+
+def parse_scorecard(text: str, label: Any = None) -> Scorecard:
+    """Return a scorecard that is given as text; ``label`` gets the points if the text names no label."""
+    if not isinstance(text, str):
+        raise TypeError(f"the text of a scorecard must be a string, got {type(text).__name__}")
+    with short_messages():
+        return _scorecard(Source(text, _SIGN_END, what="scorecard"), label)
+
+
+def _scorecard(source: Source, default: Any) -> Scorecard:
+    text = source.text
+    name, position = _name(source)
+    labels: list[Any] = []
+    opening = _LABELS.match(text, position)
+    if opening:
+        labels, position = _labels(source, opening.end())
+    colon = _COLON.match(text, position)
+    if colon is None:
+        raise grammar_error(source, position, "a colon after the name and the labels, as in 'points (for ill): ...'")
+    if not labels and default is not None:
+        labels = [default]
+    position = colon.end()
+    signs: list[Sign] = []
+    base: dict[Any, int] = {}
+    while True:
+        position = _end(_SEPARATOR, text, position)
+        position = _end(_SEPARATOR, text, _end(_TIES, text, position))
+        if position == len(text):
+            break
+        points, position = _points(source, position, labels[0] if len(labels) == 1 else None)
+        always, if_ = _ALWAYS.match(text, position), _IF.match(text, position)
+        if always:
+            base |= points
+            position = always.end()
+        elif if_:
+            condition, position = condition_at(source, if_.end())
+            signs.append(Sign(condition, points))
+        else:
+            raise grammar_error(source, position, "'if' and a condition, as in '3 if age > 55'")
+    if not signs:
+        raise grammar_error(source, position, "at least one sign, as in '3 if age > 55'")
+    return Scorecard(name, tuple(signs), tuple(labels), base)
+
+
+def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    found = pattern.match(text, position)
+    return position if found is None else found.end()
+
+
+def _name(source: Source) -> tuple[str, int]:
+    """Read the name of a scorecard; return it and the position of its end."""
+    position = _end(_KEYWORD, source.text, 0)
+    if source.text.startswith("`", position):
+        return name_at(source.text, position)
+    found = _NAME.match(source.text, position)
+    if found is None:
+        raise grammar_error(source, position, "the name of the scorecard and a colon, as in 'points: 3 if age > 55'")
+    return found[0].strip(), found.end()
+
+
+def _labels(source: Source, position: int) -> tuple[list[Any], int]:
+    """Read labels, separated by commas, up to a closing bracket."""
+    labels: list[Any] = []
+    while True:
+        label, position = _label(source, position)
+        labels.append(label)
+        comma = _COMMA.match(source.text, position)
+        if comma is None:
+            break
+        position = comma.end()
+    closing = re.compile(r"\s*+\)").match(source.text, position)
+    if closing is None:
+        raise grammar_error(source, position, "a closing bracket after the labels")
+    return labels, closing.end()
+
+
+def _label(source: Source, position: int) -> tuple[Any, int]:
+    """Read a label: text in quotes, a number, a boolean or plain words."""
+    found = _LABEL.match(source.text, position)
+    if found is None:
+        raise grammar_error(source, position, "a label, in quotes if it is not plain words")
+    text = found[0].rstrip()
+    is_text = found["quoted"] is None and not is_label(text)
+    return (text if is_text else read_value(text)), found.end()
+
+
+def _points(source: Source, position: int, default: Any) -> tuple[dict[Any, int], int]:
+    """Read the points of a sign by label, such as `3` or `3 for setosa, 2 for virginica`."""
+    points: dict[Any, int] = {}
+    while True:
+        found = _POINTS.match(source.text, position)
+        if found is None:
+            raise grammar_error(source, position, "points and a condition, as in '3 if age > 55'")
+        label, position = default, found.end()
+        if found[0] != found[1]:
+            label, position = _label(source, position)
+        elif default is None:
+            raise grammar_error(
+                source, position, "the label that gets the points, as in 'points (for ill): 3 if age > 55'"
+            )
+        if label in points:
+            raise grammar_error(source, position, f"points for {label!r} once in each sign")
+        points[label] = int(found[1])
+        comma = _COMMA.match(source.text, position)
+        if comma is None or found[0] == found[1]:
+            return points, position
+        position = comma.end()
+
+
+class ParsedRuleSet(NamedTuple):
+    """The parts of a rule set that its text contains; rules are pairs of conditions and a label."""
+
+    scorecards: tuple[Scorecard, ...]
+    rules: tuple[tuple[tuple[Condition, ...], Any], ...]
+    fallbacks: tuple[tuple[tuple[Condition, ...], Any], ...]
+    default: Any
+    conflict: str | None
+
+
+_BLOCK = re.compile(
+    r"\s*+(?:(?P<scorecard>Scorecard\b)|(?P<rule>(?:\d++\.\s*+)?+IF\b)|(?P<fallbacks>Fallback rules\b)"
+    r"|(?P<default>OTHERWISE\b)|(?P<row>probability of .*: \d)|(?P<conflict>If several rules cover a record, ))"
+)
+
+
+def parse_rule_set(text: str) -> ParsedRuleSet:
+    """Return the parts of a rule set that is given as text; counts and probabilities are ignored."""
+    if not isinstance(text, str):
+        raise TypeError(f"the text of a rule set must be a string, got {type(text).__name__}")
+    blocks = _blocks(text)
+    scorecards = tuple(parse_scorecard(block) for kind, block in blocks if kind == "scorecard")
+    names = [kind for kind, _ in blocks]
+    if "default" not in names:
+        raise ValueError(
+            f"cannot read the rule set {excerpt(text)}: expected OTHERWISE and the default label at the end"
+        )
+    border = names.index("fallbacks") if "fallbacks" in names else len(blocks)
+    parsed = [(k < border, parse_rule(block, scorecards)) for k, (kind, block) in enumerate(blocks) if kind == "rule"]
+    default = next(block for kind, block in blocks if kind == "default")
+    sentence = next((block for kind, block in blocks if kind == "conflict"), "")
+    conflict = next((name for name, known in CONFLICTS.items() if known in sentence), None)
+    return ParsedRuleSet(
+        scorecards,
+        tuple(rule for is_rule, rule in parsed if is_rule),
+        tuple(rule for is_rule, rule in parsed if not is_rule),
+        parse_rule(default.strip().replace("OTHERWISE", "IF anything THEN", 1))[1],
+        conflict,
+    )
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """Return the parts of the text: pairs of what a part is, and its lines."""
+    blocks: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        found = _BLOCK.match(line)
+        kind = None if found is None else found.lastgroup
+        if kind is not None:
+            blocks.append((kind, [line]))
+        elif blocks and (line[:1].isspace() or blocks[-1][0] == "rule"):
+            blocks[-1][1].append(line)
+        elif line.strip() and not any(kind == "default" for kind, _ in blocks):
+            raise ValueError(
+                f"cannot read the line {excerpt(line)} of a rule set: expected a scorecard, a rule or OTHERWISE"
+            )
+    return [(kind, "\n".join(lines)) for kind, lines in blocks]

@@ -1,0 +1,407 @@
+"""Scorecards: columns that are the sum of whole points, which conditions on the table give to labels.
+
+A scorecard gives points to one label (two-class problems: the more points, the likelier this label) or to several. In
+the first case it is one derived column, its points. In the second case it has the points of each label, the *leader*
+(the label with the most points) and the *lead* (by how many points). Conditions on these columns are ordinary
+conditions: ``points >= 6``, ``most points for versicolor``, ``lead >= 2``, ``points for versicolor >= 4``.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._input.columns import CATEGORY, Column
+from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.values import NUMBER, plain
+from diverse_rule_sets.model._checks import check_classes, error, shown
+from diverse_rule_sets.model._conditions import Condition, DerivedColumn, Equals, Flags, Interval
+from diverse_rule_sets.model._formatting import format_list_label, format_scorecard_name
+from diverse_rule_sets.model._outcomes import possible_outcomes
+
+# The largest number of points that a sign gives, and of different sums of points.
+MAX_POINTS = 1000
+MAX_RANGE = 10_000
+# The parts of a scorecard that conditions may test.
+POINTS, LEAD, LEADER = "points", "lead", "leader"
+DEFAULT_NAME = "points"
+Integers = NDArray[np.int64]
+
+
+class Points(Mapping[Any, int]):
+    """Whole numbers by label; a mapping that cannot be changed and is hashable."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, points: Mapping[Any, int]) -> None:
+        self._pairs = tuple((plain(label), n) for label, n in points.items())
+
+    def __getitem__(self, label: Any) -> int:
+        for known, n in self._pairs:
+            if known == label:
+                return n
+        raise KeyError(label)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (label for label, _ in self._pairs)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._pairs))
+
+    def __repr__(self) -> str:
+        return repr(dict(self._pairs))
+
+    def __reduce__(self) -> Any:
+        return Points, (dict(self._pairs),)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A condition, and the points that a record gets if the condition holds for it.
+
+    A condition does not hold for a missing value, unless it is ``is missing``.
+
+    Parameters
+    ----------
+    condition : a condition on a column of the table
+    points : dict of labels to whole numbers other than 0, at most 1000; learnt ones are from 1 to 9
+
+    Examples
+    --------
+    >>> from diverse_rule_sets import Interval
+    >>> print(Sign(Interval("age", low=55), {"ill": 3}))
+    3 for ill if age > 55
+    """
+
+    condition: Condition
+    points: Mapping[Any, int]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.condition, Condition):
+            raise TypeError(f"condition must be a condition such as Interval('age', low=55), got {self.condition!r}")
+        if isinstance(self.condition.column, DerivedColumn):
+            raise ValueError(f"a sign must test a column of the table, got the scorecard condition {self.condition}")
+        object.__setattr__(self, "points", check_points(self.points, "points"))
+        if not self.points:
+            raise error("points", "a dict of labels to whole numbers, with at least one label", self.points)
+
+    def __str__(self) -> str:
+        return f"{points_text(self.points)} if {self.condition}"
+
+
+def check_points(points: Any, place: str) -> Points:
+    """Return points as a :class:`Points`; raises an error unless they are whole numbers other than 0, by label."""
+    expected = f"a dict of labels to whole numbers other than 0, from {-MAX_POINTS} to {MAX_POINTS}"
+    if not isinstance(points, Mapping):
+        raise TypeError(f"{place} must be {expected}, got {shown(points)}")
+    checked = {plain(label): plain(n) for label, n in points.items()}
+    for label, n in checked.items():
+        is_whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
+        if not is_whole or n == 0 or abs(n) > MAX_POINTS:
+            raise error(
+                f"{place}[{label!r:.60}]", f"a whole number other than 0, from -{MAX_POINTS} to {MAX_POINTS}", n
+            )
+    return Points({label: int(n) for label, n in checked.items()})
+
+
+def points_text(points: Mapping[Any, int]) -> str:
+    """Return points as text such as ``3 for ill, 5 for dead``."""
+    return ", ".join(f"{n} for {format_list_label(label)}" for label, n in points.items())
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Points that conditions on the table give to labels; rules may test their sums.
+
+    Two scorecards are equal if their names, signs, labels and base points are equal.
+
+    Parameters
+    ----------
+    name : the name under which rules use the points; it must not be the name of a column that the rules read
+    signs : tuple of :class:`Sign`, with different conditions. Signs on one column add up
+    labels : the labels that the signs give points to, in the order that settles ties: of labels with equally many
+        points the first leads. By default the labels of the signs, in the order of first use
+    base : dict of labels to the points that every record has; only for scorecards of several labels
+
+    Examples
+    --------
+    >>> card = Scorecard.parse("points (for ill): 3 if age > 55, 2 if sex = 'F'")
+    >>> print(card)
+    Scorecard points (0 to 5 for ill):
+       3 if age > 55
+       2 if sex = "F"
+    >>> import pandas as pd
+    >>> card.points(pd.DataFrame({"age": [60, 40], "sex": ["F", None]})).tolist()
+    [[5], [0]]
+    """
+
+    name: str
+    signs: tuple[Sign, ...]
+    labels: tuple[Any, ...] = ()
+    base: Mapping[Any, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name = plain(self.name)
+        if not isinstance(name, str) or not name.strip():
+            raise error("name", "a string that is not empty", name)
+        signs = _check_signs(self.signs)
+        base = check_points(self.base, "base")
+        used = tuple(dict.fromkeys([*base, *(label for sign in signs for label in sign.points)]))
+        labels = check_classes(self.labels or used, "labels")
+        unknown = [label for label in used if label not in labels]
+        if unknown:
+            raise error("points", f"points for the labels {shown(list(labels))}", unknown[0])
+        if len(labels) == 1 and base:
+            raise error("base", "an empty dict for a scorecard of one label", base)
+        for part, value in (("name", str(name)), ("signs", signs), ("labels", labels), ("base", base)):
+            object.__setattr__(self, part, value)
+        if max(high - low for low, high in self.ranges.values()) > MAX_RANGE:
+            raise error("signs", f"points whose sums differ by at most {MAX_RANGE:,}", self.ranges)
+
+    @classmethod
+    def parse(cls, text: str, *, label: Any = None) -> Scorecard:
+        """Read a scorecard from text as ``str`` prints it; signs may also be separated by commas.
+
+        Parameters
+        ----------
+        text : such as ``"points (for ill): 3 if age > 55, 2 if sex = 'F'"``, or with several labels ``"points: 3 for
+            setosa if width <= 0.8, 2 for virginica if width > 1.7; 1 for virginica always"``
+        label : the label that gets the points if the text names no label
+        """
+        from diverse_rule_sets.model._scorecard_grammar import parse_scorecard
+
+        return parse_scorecard(text, label)
+
+    @property
+    def has_leader(self) -> bool:
+        """Whether the scorecard gives points to several labels, so that one of them leads."""
+        return len(self.labels) > 1
+
+    @cached_property
+    def columns(self) -> tuple[Hashable, ...]:
+        """The columns of the table that the signs read, in the order of first use."""
+        return tuple(dict.fromkeys(sign.condition.column for sign in self.signs))
+
+    @cached_property
+    def ranges(self) -> dict[Any, tuple[int, int]]:
+        """The smallest and the largest number of points of each label that values of the columns can give."""
+        by_column: dict[Hashable, list[Sign]] = {}
+        for sign in self.signs:
+            by_column.setdefault(sign.condition.column, []).append(sign)
+        outcomes = [(signs, possible_outcomes([sign.condition for sign in signs])) for signs in by_column.values()]
+        found = {}
+        for label in self.labels:
+            low = high = self.base.get(label, 0)
+            for signs, possible in outcomes:
+                sums = possible @ np.array([sign.points.get(label, 0) for sign in signs], np.int64)
+                low, high = low + int(sums.min()), high + int(sums.max())
+            found[label] = (low, high)
+        return found
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of a sign and a label that it gives points to: what a reader reads."""
+        return sum(len(sign.points) for sign in self.signs)
+
+    def points(self, X: Any) -> Integers:
+        """Return the points of each record of a table: an array (n_records, n_labels), columns as in ``labels``."""
+        table, sums = as_table(X).with_cache(), PointSums([self.column(POINTS, self.labels[0])])
+        for sign in self.signs:
+            condition = sign.condition
+            sums.add(condition, condition.holds(table.column(condition.column, condition.expected)))
+        return sums.sums(self)
+
+    def points_of(self, points: Mapping[Any, int]) -> Integers:
+        """Return points by label as an array, in the order of ``labels``."""
+        return np.array([points.get(label, 0) for label in self.labels], np.int32)
+
+    def column(self, part: str = POINTS, label: Any = None) -> ScorecardColumn:
+        """Return one of the derived columns: the points (of a label), the ``"lead"`` or the ``"leader"``."""
+        return ScorecardColumn(self, part, label)
+
+    def derived_columns(self) -> list[ScorecardColumn]:
+        """Return all derived columns: the points, of each label if there are several, the lead and the leader."""
+        if not self.has_leader:
+            return [self.column()]
+        return [*(self.column(POINTS, label) for label in self.labels), self.column(LEAD), self.column(LEADER)]
+
+    def between(self, low: int | None = None, high: int | None = None, label: Any = None) -> Condition:
+        """Return the condition that a record has from ``low`` to ``high`` points, of a label if there are several.
+
+        Examples
+        --------
+        >>> card = Scorecard.parse("points (for ill): 3 if age > 55, 2 if sex = 'F'")
+        >>> print(card.between(2, 3), card.between(low=5), sep="; ")
+        2 <= points <= 3; points >= 5
+        """
+        return Interval(self.column(POINTS, label), low, high, with_low=True)
+
+    def lead_between(self, low: int | None = None, high: int | None = None) -> Condition:
+        """Return the condition that the leader has from ``low`` to ``high`` points more than any other label."""
+        return Interval(self.column(LEAD), low, high, with_low=True)
+
+    def leads(self, label: Any) -> Condition:
+        """Return the condition that a label has the most points."""
+        return Equals(self.column(LEADER), label)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.signs, self.labels, self.base))
+
+    def __hash__(self) -> int:
+        return self._hash  # conditions are keys of dicts, and the hash of many signs takes long
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}  # the hash differs between processes
+
+    def __str__(self) -> str:
+        return "\n".join([f"Scorecard {self.heading()}:", *(f"   {line}" for line in self.lines())])
+
+    def heading(self) -> str:
+        """Return the name, and the labels that get points, as text; for one label with its range."""
+        name = format_scorecard_name(self.name)
+        if not self.has_leader:
+            (label,) = self.labels
+            low, high = self.ranges[label]
+            return f"{name} ({low} to {high} for {format_list_label(label)})"
+        return f"{name} (for {', '.join(map(format_list_label, self.labels))})"
+
+    def lines(self) -> list[str]:
+        """Return the signs as text, a line each."""
+        if not self.has_leader:
+            (label,) = self.labels
+            return [f"{sign.points[label]} if {sign.condition}" for sign in self.signs]
+        base = [f"{points_text(self.base)} always"] if self.base else []
+        ties = "Of labels with equally many points, the one that is listed first leads."
+        return [*base, *map(str, self.signs), ties]
+
+    def __repr__(self) -> str:
+        return f"<Scorecard: {self.heading()}, {len(self.signs)} signs>"
+
+
+def _check_signs(signs: Any) -> tuple[Sign, ...]:
+    """Return the signs as a tuple; raises an error unless they are signs with different conditions."""
+    try:
+        checked = tuple(signs)
+    except TypeError:
+        checked = (signs,)
+    if not checked or not all(isinstance(sign, Sign) for sign in checked):
+        raise TypeError(f"signs must be a tuple of one or more signs, got {shown(signs)}")
+    known: set[Condition] = set()
+    for sign in checked:
+        if sign.condition in known:
+            raise ValueError(f"signs must have different conditions, got {sign.condition!s:.80} twice")
+        known.add(sign.condition)
+    return checked
+
+
+@dataclass(frozen=True)
+class ScorecardColumn(DerivedColumn):
+    """A derived column of a scorecard: its points, the points of a label, the lead, or the leader.
+
+    Parameters
+    ----------
+    scorecard : the scorecard
+    part : ``"points"``, ``"lead"`` or ``"leader"``
+    label : the label whose points are tested, if the scorecard gives points to several labels
+    """
+
+    scorecard: Scorecard
+    part: str = POINTS
+    label: Any = None
+
+    def __post_init__(self) -> None:
+        card = self.scorecard
+        if self.part not in (POINTS, LEAD, LEADER):
+            raise error("part", f"one of {POINTS!r}, {LEAD!r}, {LEADER!r}", self.part)
+        if self.part != POINTS and not card.has_leader:
+            raise ValueError(f"the scorecard {card.name!r} gives points to one label only, so there is no {self.part}")
+        by_label = self.part == POINTS and card.has_leader
+        if by_label and self.label not in card.labels:
+            raise error("label", f"one of the labels {shown(list(card.labels))} of the scorecard", self.label)
+        object.__setattr__(self, "label", plain(self.label) if by_label else None)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the signs."""
+        return tuple(sign.condition for sign in self.scorecard.signs)
+
+    @property
+    def counts_points(self) -> bool:
+        """Whether the values are whole numbers; the leader is a label."""
+        return self.part != LEADER
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The smallest and the largest value that can occur, of columns of points."""
+        ranges = self.scorecard.ranges
+        if self.part == POINTS:
+            return ranges[self.scorecard.labels[0] if self.label is None else self.label]
+        return 0, max(high for _, high in ranges.values()) - min(low for low, _ in ranges.values())
+
+    def of_sums(self, sums: Integers) -> Column:
+        """Return the values of the column, given the points of each record."""
+        labels = self.scorecard.labels
+        if self.part == LEADER:
+            return Column(self, CATEGORY, np.argmax(sums, axis=1).astype(np.int32), labels)
+        if self.part == LEAD:
+            two = np.partition(sums, len(labels) - 2, axis=1)[:, -2:]
+            return Column(self, NUMBER, (two[:, 1] - two[:, 0]).astype(np.float64))
+        number = 0 if self.label is None else labels.index(self.label)
+        return Column(self, NUMBER, sums[:, number].astype(np.float64))
+
+    def format(self, value: Any = None) -> str:
+        """Return the name of the column; with a label, the condition that this label leads."""
+        name = format_scorecard_name(self.scorecard.name)
+        if self.part == LEADER:
+            return f"most {name} for {format_list_label(value)}" if value is not None else f"most {name}"
+        if self.part == LEAD:
+            return "lead" if self.scorecard.name == DEFAULT_NAME else f"lead of {name}"
+        return name if self.label is None else f"{name} for {format_list_label(self.label)}"
+
+    __str__ = DerivedColumn.__str__
+
+
+class PointSums:
+    """The points of all records of a table, added up while the columns are read one after the other.
+
+    Parameters
+    ----------
+    columns : the derived columns that are needed
+    """
+
+    def __init__(self, columns: Iterable[ScorecardColumn]) -> None:
+        self._sums: dict[Scorecard, Any] = {}
+        self._given: dict[Condition, list[tuple[Scorecard, Integers]]] = {}
+        for card in dict.fromkeys(column.scorecard for column in columns):
+            self._sums[card] = card.points_of(card.base)
+            for sign in card.signs:
+                self._given.setdefault(sign.condition, []).append((card, card.points_of(sign.points)))
+
+    def add(self, condition: Condition, holds: Flags) -> None:
+        """Add the points of the signs with a condition; ``holds`` are the records for which it holds."""
+        for card, points in self._given.get(condition, ()):
+            self._sums[card] = self._sums[card] + holds[:, None] * points
+
+    def sums(self, scorecard: Scorecard) -> Integers:
+        """Return the points of each record: an array (n_records, n_labels)."""
+        return np.asarray(self._sums[scorecard])
+
+    def column(self, column: ScorecardColumn) -> Column:
+        """Return a derived column, after the conditions of all its signs were added."""
+        return column.of_sums(self._sums[column.scorecard])
+
+
+def scorecards_of(rules: Iterable[Any]) -> tuple[Scorecard, ...]:
+    """Return the scorecards that rules use, in the order of first use."""
+    columns = (condition.column for rule in rules for condition in rule.conditions)
+    return tuple(dict.fromkeys(column.scorecard for column in columns if isinstance(column, ScorecardColumn)))
