@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from diverse_rule_sets.learn.samplers import sample_rules
     from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
     from diverse_rule_sets.model._point_probabilities import PointsTable
-    from diverse_rule_sets.model._rules import Rule, RuleSet
-    from diverse_rule_sets.model._scorecards import Scorecard, Sign
+    from diverse_rule_sets.model._rule import Rule
+    from diverse_rule_sets.model._rules import RuleSet
+    from diverse_rule_sets.model._scorecards import Scorecard
+    from diverse_rule_sets.model._signs import Sign
     from diverse_rule_sets.path import DiversityPath, diversity_path
 
 __version__ = "0.2.0.dev0"
@@ -51,8 +53,10 @@ _MODULES = {
     "model._conditions": ("Condition", "Equals", "Interval", "IsIn", "IsMissing", "IsNotIn"),
     "path": ("DiversityPath", "diversity_path"),
     "model._point_probabilities": ("PointsTable",),
-    "model._rules": ("Rule", "RuleSet"),
-    "model._scorecards": ("Scorecard", "Sign"),
+    "model._rule": ("Rule",),
+    "model._rules": ("RuleSet",),
+    "model._scorecards": ("Scorecard",),
+    "model._signs": ("Sign",),
     "learn.samplers": ("sample_rules",),
 }
 

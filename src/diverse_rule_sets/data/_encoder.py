@@ -23,7 +23,7 @@ from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
 _MEMORY_SHARE = 0.4

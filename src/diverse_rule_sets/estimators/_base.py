@@ -28,7 +28,8 @@ from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._checks import shown
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import as_frame
 
 BINNINGS = ("supervised", "uniform", "quantile")

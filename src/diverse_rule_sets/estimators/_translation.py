@@ -16,7 +16,8 @@ from diverse_rule_sets._input.values import identity, plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
-from diverse_rule_sets.model._rules import Conflict, Rule, RuleSet, set_kinds
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import Conflict, RuleSet, set_kinds
 
 Floats = NDArray[np.float64]
 

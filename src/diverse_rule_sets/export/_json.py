@@ -19,7 +19,8 @@ from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["from_json", "to_json"]
 

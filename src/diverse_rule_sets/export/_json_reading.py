@@ -21,7 +21,8 @@ from diverse_rule_sets.model._checks import check_classes, check_counts, error, 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._grammar import combine_conditions
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 # Version 1 has no target, no values of columns, and fewer types of columns.
 FORMAT, VERSION = "diverse-rule-sets", 2

@@ -23,7 +23,8 @@ from diverse_rule_sets.export._pmml_parts import (
 )
 from diverse_rule_sets.export._pmml_sums import NO_CLASS, Sums
 from diverse_rule_sets.export._values import common_kind, values_by_column
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _TYPES = {

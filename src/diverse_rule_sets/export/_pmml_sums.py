@@ -7,7 +7,8 @@ from collections.abc import Collection, Hashable
 from typing import Any
 
 from diverse_rule_sets.export._pmml_parts import Element, Test, alternatives, child, element, simple, unused, value_text
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 # The value of the winner if no rule covers the record.
 NO_CLASS = -1

@@ -14,7 +14,8 @@ from typing import Any
 from diverse_rule_sets._input.values import BOOLEAN, BYTES, DATE, INSTANT, NUMBER, TEXT, plain, type_of
 from diverse_rule_sets.export._values import check_known, compared_values
 from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 
 def literal(value: Any) -> str:

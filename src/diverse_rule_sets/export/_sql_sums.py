@@ -9,7 +9,8 @@ import numpy as np
 from diverse_rule_sets.export._sql_limits import check_n_columns
 from diverse_rule_sets.export._sql_steps import Names, Outputs, chain_steps, kept_columns
 from diverse_rule_sets.export._sql_writer import SqlWriter, column_of
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 _MAX_RULES = 1000
 

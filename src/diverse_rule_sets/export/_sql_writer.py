@@ -20,7 +20,8 @@ from diverse_rule_sets.export._sql_limits import (
 )
 from diverse_rule_sets.export._values import check_known, common_kind, exact_text, values_by_column
 from diverse_rule_sets.model._conditions import Condition, Equals
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 _MAX_TERMS = 50
 

@@ -22,7 +22,7 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints, GivenRule
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import label_position
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 
 # The bound that conditions of each direction must not have.
 _BANNED_BOUNDS = {"increasing": "high", "decreasing": "low"}

@@ -13,7 +13,7 @@ from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_value
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 
 
 def warn_about_empty_rules(given: Sequence[Rule], backend: Backend, table: Table) -> None:

@@ -26,7 +26,8 @@ from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
 if TYPE_CHECKING:
     from diverse_rule_sets.model._conditions import Condition
     from diverse_rule_sets.model._decision import Decision
-    from diverse_rule_sets.model._rules import Rule, RuleSet
+    from diverse_rule_sets.model._rule import Rule
+    from diverse_rule_sets.model._rules import RuleSet
 
 # Number of records times number of rules that are unpacked at a time.
 _BLOCK = 1 << 21

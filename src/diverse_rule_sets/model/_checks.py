@@ -15,7 +15,6 @@ from diverse_rule_sets._input.columns import EMPTY, KINDS
 from diverse_rule_sets._input.values import is_missing, plain
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._formatting import format_name
 
 # The largest sum of counts: up to here every integer is a float.
 MAX_COUNT = 2**53
@@ -55,7 +54,6 @@ def check_parts(rule_set: Any, rule_type: type[Any]) -> dict[str, Any]:
         raise error("uncovered_counts", f"at most the class_totals {shown(totals)}", uncovered)
     rules = check_rules(rule_set.rules, "rules", rule_type, classes, totals)
     fallbacks = check_rules(rule_set.fallbacks, "fallbacks", rule_type, classes, totals)
-    check_scorecards(rules + fallbacks, classes)
     return {
         "classes": classes,
         "class_totals": totals,
@@ -231,35 +229,6 @@ def _count_error(rule: Any, place: str, limits: dict[Any, int]) -> ValueError:
             return error(place, f"counts of the classes {shown(list(limits))}", label)
     counts = [dict(rule.class_counts).get(label, 0) for label in limits]
     return error(place, f"at most the class_totals {shown(tuple(limits.values()))}", counts)
-
-
-def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
-    """Raise ValueError if a name of a scorecard is that of another one or of a column, or if a label is unknown."""
-    from diverse_rule_sets.model._scorecards import scorecards_of
-
-    rules = tuple(rules)
-    cards = scorecards_of(rules)
-    if not cards:
-        return
-    columns = {column for rule in rules for condition in rule.conditions for column in condition.columns}
-    texts = {format_name(column): column for column in columns}
-    known: dict[str, Any] = {}
-    for card in cards:
-        for label in card.labels:
-            find_label(label, classes, f"a label of the scorecard {card.name!r}")
-        for column in card.derived_columns():
-            if str(column) in texts:
-                raise ValueError(
-                    f"the scorecard {card.name!r} has the same name as the column {shown(texts[str(column)])} that the "
-                    f"rules read; rename the scorecard"
-                )
-            if known.setdefault(str(column), card) != card:
-                raise ValueError(f"two different scorecards have the name {card.name!r}, expected one of them")
-    for rule in rules:
-        if rule.points_table is not None and len(rule.points_table.rows[0]) != len(classes):
-            raise error(
-                "points_table.rows", f"{len(classes)} probabilities each, one per class", rule.points_table.rows[0]
-            )
 
 
 def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:

@@ -16,7 +16,8 @@ from diverse_rule_sets.model._answers import find_covers, plain_conditions
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables
-from diverse_rule_sets.model._rules import Rule, RuleSet, set_kinds
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet, set_kinds
 
 Integers = NDArray[np.int64]
 

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from diverse_rule_sets.model._rules import Rule, RuleSet
+    from diverse_rule_sets.model._rule import Rule
+    from diverse_rule_sets.model._rules import RuleSet
 
 
 def _rule_set(methods: RuleSetMethods) -> RuleSet:

@@ -13,7 +13,8 @@ from diverse_rule_sets.model._text import class_counts_text, conflict_text, perc
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._conditions import Condition
-    from diverse_rule_sets.model._rules import Rule, RuleSet
+    from diverse_rule_sets.model._rule import Rule
+    from diverse_rule_sets.model._rules import RuleSet
 
 _MAX_ROWS = 100
 # A longer label is cut in the middle; its full text is shown when the mouse is over it.

@@ -1,14 +1,13 @@
-"""Rules and rule sets: immutable values in the units of the table.
+"""Rule sets: immutable values in the units of the table.
 
 A fitted rule set works without the encoder and without the compiled kernels.
 """
 
 from __future__ import annotations
 
-import math
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, overload
 
@@ -20,113 +19,15 @@ from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers, plain_conditions
-from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label, check_parts, error, shown
-from diverse_rule_sets.model._conditions import Condition, Flags
+from diverse_rule_sets.model._checks import check_parts, error, shown
+from diverse_rule_sets.model._conditions import Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
-from diverse_rule_sets.model._formatting import format_body, format_label
-from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._methods import RuleSetMethods
-from diverse_rule_sets.model._point_probabilities import PointsTable, check_points_table
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._scorecard_grammar import parse_rule_set
-from diverse_rule_sets.model._scorecards import Scorecard, scorecards_of
+from diverse_rule_sets.model._scorecards import Scorecard, check_scorecards, scorecards_of
 from diverse_rule_sets.model._text import rule_set_text
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule: if all conditions hold for a record, its label is predicted.
-
-    Two rules are equal if their conditions and labels are equal; class counts and probabilities are not compared.
-
-    Parameters
-    ----------
-    conditions : tuple of Condition, at most one per column
-    label : the label that the rule predicts
-    class_counts : pairs of (label, number of training records of that class that the rule covers); a label that is
-        left out has the count 0
-    points_table : the class probabilities by points, if the rule tests a scorecard; None: the same for all records
-
-    Examples
-    --------
-    >>> from diverse_rule_sets import Equals, Interval
-    >>> rule = Rule((Interval("age", high=37), Equals("sex", "F")), "good", (("bad", 1), ("good", 9)))
-    >>> print(rule)
-    IF age <= 37 AND sex = "F" THEN good
-    >>> rule.n_covered, rule.precision
-    (10, 0.9)
-    >>> import numpy as np
-    >>> Rule((Interval("x0", low=2),), "high").covers(np.array([[1.0], [3.0]]))
-    array([False,  True])
-    """
-
-    conditions: tuple[Condition, ...]
-    label: Any
-    class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
-    points_table: PointsTable | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "conditions", check_conditions(self.conditions))
-        check_points_table(self.points_table, self.conditions)
-        object.__setattr__(self, "label", check_label(self.label))
-        object.__setattr__(self, "class_counts", check_class_counts(self.class_counts))
-
-    @classmethod
-    def parse(cls, text: str, scorecards: Iterable[Scorecard] = ()) -> Rule:
-        """Read a rule from text as ``str`` prints it.
-
-        The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
-        ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are accepted. Names of columns are written
-        unchanged, or in backticks if they begin with ``[`` or contain operators, quotes or the words AND and THEN.
-        Names that are not strings are written in brackets, such as ``[5]`` or ``[('a', 1)]``.
-
-        Parameters
-        ----------
-        text : the rule
-        scorecards : the scorecards that its conditions may test, such as ``points >= 6``; other names are columns of
-            the table
-
-        Examples
-        --------
-        >>> from diverse_rule_sets import Equals, Interval
-        >>> rule = Rule.parse("IF age <= 37 AND sex = 'F' THEN good")
-        >>> rule.conditions == (Interval("age", high=37), Equals("sex", "F"))
-        True
-        >>> print(rule)
-        IF age <= 37 AND sex = "F" THEN good
-        """
-        return cls(*parse_rule(text, scorecards))
-
-    @property
-    def n_covered(self) -> int:
-        """The number of training records that the rule covers."""
-        return sum(count for _, count in self.class_counts)
-
-    @property
-    def n_correct(self) -> int:
-        """The number of training records that the rule covers and that have its label."""
-        return sum(count for label, count in self.class_counts if label == self.label)
-
-    @property
-    def precision(self) -> float:
-        """The share of the covered training records that have the label of the rule; NaN if it covers none."""
-        return self.n_correct / self.n_covered if self.n_covered else math.nan
-
-    def covers(self, X: Any) -> Flags:
-        """Return whether the rule covers each record of a table. Only the columns of its conditions are read."""
-        expected = expected_kinds([self], {})
-        return next(iter(find_covers([self], as_table(X), expected)))
-
-    def __str__(self) -> str:
-        return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"
-
-    def __repr__(self) -> str:
-        return f"<Rule: {self}>"
-
-    def _repr_html_(self) -> str:
-        """Return the rule as HTML for notebooks."""
-        return _notebook.rule_html(self)
-
 
 Conflict = str | Callable[[tuple[Rule, ...]], Rule]
 
@@ -181,6 +82,7 @@ class RuleSet(RuleSetMethods):
     def __post_init__(self) -> None:
         for name, value in check_parts(self, Rule).items():
             object.__setattr__(self, name, value)
+        check_scorecards(self.all_rules, self.classes)
 
     @classmethod
     def parse(cls, text: str, *, classes: Sequence[Any] | None = None) -> RuleSet:

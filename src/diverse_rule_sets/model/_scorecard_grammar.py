@@ -23,7 +23,8 @@ from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._grammar import Source, condition_at, grammar_error, parse_rule, short_messages
 from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value
-from diverse_rule_sets.model._scorecards import Scorecard, Sign
+from diverse_rule_sets.model._scorecards import Scorecard
+from diverse_rule_sets.model._signs import Sign
 
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'"
 _KEYWORD = re.compile(r"\s*+(?:Scorecard\s++)?+")

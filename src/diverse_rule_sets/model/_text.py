@@ -10,7 +10,8 @@ from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import format_body, format_label
 
 if TYPE_CHECKING:
-    from diverse_rule_sets.model._rules import Rule, RuleSet
+    from diverse_rule_sets.model._rule import Rule
+    from diverse_rule_sets.model._rules import RuleSet
 
 
 def rule_set_text(rule_set: RuleSet) -> str:

@@ -14,7 +14,7 @@ from diverse_rule_sets._util.colours import GREY, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
 from diverse_rule_sets.model._answers import covering_groups
 from diverse_rule_sets.model._formatting import format_label
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import (
     NORMAL,

@@ -16,7 +16,7 @@ from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.model._answers import find_covers
 from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._formatting import format_label, format_name
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import SMALL, class_entries, legend, set_title

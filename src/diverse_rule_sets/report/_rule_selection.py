@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_number
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.report._summary import Summary
 
 Features = tuple[Hashable | None, Hashable | None]

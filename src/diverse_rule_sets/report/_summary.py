@@ -17,7 +17,8 @@ from diverse_rule_sets.estimators._base import RuleSetEstimator
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._formatting import format_label
-from diverse_rule_sets.model._rules import Rule, RuleSet
+from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rules import RuleSet
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]

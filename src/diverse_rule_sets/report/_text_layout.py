@@ -11,7 +11,7 @@ from typing import Any
 from diverse_rule_sets._util.plotting import pyplot
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name
-from diverse_rule_sets.model._rules import Rule
+from diverse_rule_sets.model._rule import Rule
 
 # A condition is not cut to fewer letters than this; instead, the last conditions are left out.
 _MIN_WIDTH = 24
