@@ -26,10 +26,6 @@ draws them. Therefore one seed gives one rule set on any backend, any number of 
 
 Where future queries belong
 ---------------------------
-- *Items made from items*: ``levels`` returns the covers of a sum of points, so the cover of "points >= t" is the union
-  of the levels from t on. A new kind of item needs no new method.
-- *Class counts of every item within several covers*: call ``class_counts_of`` with the bodies of one item, once with
-  each cover as ``within``. A method for several covers at once would be a faster form of these calls.
 - *Weights of records*: counts become sums of integer weights, in every method of the section "Counts". Integers keep
   the sums exact and independent of the shards.
 """
@@ -173,6 +169,13 @@ class Backend(Protocol):
         -------
         dict from each sum to the cover of its records, ascending by sum; a wanted sum that does not occur has an empty
         cover. By shard; a sum that does not occur in a shard has the empty cover there.
+        """
+
+    def with_items(self, covers: Sequence[Cover]) -> Backend:
+        """Return a backend with further items, each of which holds for the records of a cover. By shard.
+
+        The new items are numbered from ``n_items`` on. For example, the cover of "points >= t" is the union of the
+        ``levels`` from t on. Covers of this backend are valid for the new one.
         """
 
     # Records chosen by position

@@ -6,6 +6,7 @@ Columns are read one at a time, and only the packed rows are kept.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
@@ -67,6 +68,23 @@ class Encoder:
     def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
         self.options = options
         self._given_rules = tuple(given_rules)
+
+    def extended(self, conditions: Sequence[Condition], columns: Sequence[int], opposites: Sequence[int]) -> Encoder:
+        """Return a copy with further conditions, such as cuts of a scorecard, for items made from other items.
+
+        Parameters
+        ----------
+        conditions : the conditions; their bits are not computed by :meth:`transform`
+        columns : number of the derived column of each, from 0; they are numbered after the columns of the table
+        opposites : position of the opposite of each among these conditions, or -1
+        """
+        encoder = copy.copy(self)
+        n_items, n_columns = len(self.conditions), int(self.columns.max(initial=-1)) + 1
+        encoder.conditions = [*self.conditions, *conditions]
+        encoder.columns = np.append(self.columns, np.array(columns, np.int64) + n_columns)
+        positions = np.array(opposites, np.int64)
+        encoder.opposites = np.append(self.opposites, np.where(positions < 0, -1, positions + n_items))
+        return encoder
 
     def fit(self, table: Table, target: Target) -> Encoder:
         """Learn the conditions.

@@ -179,6 +179,11 @@ class LocalBackend:
         found = sorted(wanted)
         return {level: LocalCover(bitset.pack(sums == level)) for level in found}
 
+    def with_items(self, covers: Sequence[LocalCover]) -> LocalBackend:
+        """Return a backend with further items, each of which holds for the records of a cover."""
+        rows = np.vstack([self._rows, *(cover.words[None] for cover in covers)])
+        return LocalBackend(rows, self._y, self.n_classes, self._n_threads, self._given, self._first_word)
+
     # Records chosen by position
 
     def _positions(self, cover: LocalCover, ks: Integers) -> Integers:

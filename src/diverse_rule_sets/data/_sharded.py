@@ -160,6 +160,11 @@ class ShardedBackend:
             for level in every
         }
 
+    def with_items(self, covers: Sequence[ShardedCover]) -> ShardedBackend:
+        """Return a backend with further items, each of which holds for the records of a cover."""
+        parts = list(zip(*covers, strict=True)) if covers else [()] * len(self._shards)
+        return ShardedBackend([shard.with_items(part) for shard, part in zip(self._shards, parts, strict=True)])
+
     # Records chosen by position
 
     def _shards_of(self, cover: ShardedCover, ks: Integers) -> list[tuple[Backend, Cover, Integers, Integers]]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
+from diverse_rule_sets._input.checks import Anything, Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._bounds import MAX_RULES
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._search_classifier import (
@@ -150,6 +150,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
         "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),
         "negation": Flag(),
+        "scorecards": Anything(),
+        "max_signs": Number(numbers.Integral, low=1, high=100),
     }
 
     def __init__(
@@ -168,6 +170,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         # possible conditions
         binning: Any = "supervised",
         negation: bool = False,
+        # scorecards
+        scorecards: Any = "auto",
+        max_signs: int = 10,
         # prediction
         conflict: Any = "smoothed",
         default: Any = "majority",
@@ -191,6 +196,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         self.smoothing = smoothing
         self.binning = binning
         self.negation = negation
+        self.scorecards = scorecards
+        self.max_signs = max_signs
         self.conflict = conflict
         self.default = default
         self.given_rules = given_rules
@@ -220,7 +227,16 @@ class DiverseRuleSetClassifier(SearchClassifier):
         return self._internal
 
     def _extensions(self) -> Extensions:
-        return Extensions(self.max_fallbacks, self.class_weight, self.min_evidence, self.smoothing, self.negation)
+        n_scorecards = 1 if isinstance(self.scorecards, str) else int(self.scorecards or 0)
+        return Extensions(
+            self.max_fallbacks,
+            self.class_weight,
+            self.min_evidence,
+            self.smoothing,
+            self.negation,
+            n_scorecards,
+            int(self.max_signs),
+        )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each record, columns as in ``classes_``.

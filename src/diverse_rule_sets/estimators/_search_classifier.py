@@ -46,8 +46,11 @@ from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._scorecard_data import PricedScorecard, add_scorecards, priced_scorecard, unused_name
+from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._point_probabilities import followed_column, with_tables
 from diverse_rule_sets.model._rules import RuleSet
 
 DEFAULTS = ("least_covered", "majority")
@@ -103,6 +106,8 @@ class Extensions(NamedTuple):
     min_evidence : how much evidence a rule needs
     smoothing : number of records of the whole table with which class shares are smoothed; None: the number of classes
     negation : whether to allow ``not in``
+    scorecards : maximum number of learnt scorecards
+    max_signs : maximum number of signs of a learnt scorecard
     """
 
     max_fallbacks: int = 0
@@ -110,6 +115,8 @@ class Extensions(NamedTuple):
     min_evidence: float = 0.0
     smoothing: float | None = None
     negation: bool = False
+    scorecards: int = 0
+    max_signs: int = 10
 
 
 @dataclass(frozen=True)
@@ -243,7 +250,33 @@ class SearchClassifier(RuleSetEstimator):
         measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price, rare)
         warn_about_empty_rules(constraints.given, items.backend, table)
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
-        return plan, Data(items.encoder, items.backend, measures, on_items), constraints.given
+        data = Data(items.encoder, items.backend, measures, on_items)
+        return plan, self._with_scorecards(data, plan, table, labels, constraints), constraints.given
+
+    def _with_scorecards(
+        self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints
+    ) -> Data:
+        """Return the data with the items of scorecards, learnt or given; unchanged without scorecards."""
+        extensions, cards = self._extensions(), list[PricedScorecard]()
+        for _ in range(extensions.scorecards if plan.settings.limits.max_rules > len(constraints.given) else 0):
+            used = {column for priced in cards for column in priced.card.columns}
+            learnt = learn_scorecard(
+                data.backend,
+                data.encoder.columns,
+                data.measures,
+                data.constraints,
+                plan.settings.limits.min_support,
+                extensions.max_signs,
+                [item for item, condition in enumerate(data.encoder.conditions) if condition.column in used],
+            )
+            if learnt is None:
+                break
+            name = unused_name(table.names, [priced.card for priced in cards], labels)
+            cards.append(priced_scorecard(learnt, data.encoder, data.backend, labels, name))
+        if not cards:
+            return data
+        found = add_scorecards(cards, data.encoder, data.backend, data.constraints, constraints.monotone, labels)
+        return data.with_scorecards(found)
 
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules``, found in one search."""
@@ -291,7 +324,7 @@ class SearchClassifier(RuleSetEstimator):
             ),
             *translate(items, found.learnt, labels),
         )
-        return make_rule_set(
+        rule_set = make_rule_set(
             items,
             labels,
             rules,
@@ -302,6 +335,7 @@ class SearchClassifier(RuleSetEstimator):
             smoothing=None if extensions.smoothing is None else float(extensions.smoothing),
             default=lambda rule_set: self._default_label(found, data, rule_set),
         )
+        return rule_set if data.scorecards is None else with_tables(rule_set, _counts_by_points(learnt, data, rule_set))
 
     def _default_label(self, found: FoundRules, data: Data, rule_set: RuleSet) -> Any:
         if isinstance(self.default, str) and self.default == "majority":
@@ -309,6 +343,25 @@ class SearchClassifier(RuleSetEstimator):
         if isinstance(self.default, str) and self.default == "least_covered":
             return rule_set.classes[int(np.argmin(own_recall(data, found)))]
         return rule_set.classes[rule_set.classes.index(plain(self.default))]
+
+
+def _counts_by_points(learnt: LearntRules, data: Data, rule_set: RuleSet) -> dict[int, dict[int, NDArray[np.int64]]]:
+    """Return the class counts by points of each rule and fallback rule that follows points."""
+    backend, scorecards = data.backend, data.scorecards
+    covers = [rule.cover for rule in data.constraints.given] + [
+        backend.cover(step.body) for step in learnt.found.learnt
+    ]
+    uncovered = backend.difference(backend.everything, learnt.found.covered)
+    for fallback in learnt.fallbacks:
+        cover = backend.intersection(backend.cover(fallback.body), uncovered)
+        uncovered = backend.difference(uncovered, cover)
+        covers.append(cover)
+    counts = {}
+    for j, (rule, cover) in enumerate(zip(rule_set.all_rules, covers, strict=True)):
+        followed = followed_column(rule.conditions)
+        if followed is not None and scorecards is not None and followed[0] in scorecards.points:
+            counts[j] = scorecards.counts_by_points(followed[0], cover)
+    return counts
 
 
 def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ def first_pass(
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     n_failed = 0
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
-        local_search.set_covered(chosen.covered)
+        local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])
         starts: list[Body] = [(), *pool.best_bodies(local_search, _N_OLD_STARTS)]
         starts += _draw_starts(sampler, local_search, settings.n_candidates * (1 + n_failed), chosen.covered, rng)
         pool.add(local_search.improve(starts))

@@ -19,6 +19,7 @@ from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
+from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 
@@ -55,12 +56,18 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """The training records as items, the measures of rules, and the constraints on rules."""
+    """The training records as items, the measures of rules, the constraints on rules, and scorecards."""
 
     encoder: Encoder
     backend: Backend
     measures: Measures
     constraints: Constraints
+    scorecards: ScorecardData | None = None
+
+    def with_scorecards(self, scorecards: ScorecardData) -> Data:
+        """Return the data with the items of scorecards."""
+        encoder, backend, constraints = scorecards.encoder, scorecards.backend, scorecards.constraints
+        return Data(encoder, backend, self.measures, constraints, scorecards)
 
 
 class LearntRules(NamedTuple):
@@ -82,7 +89,13 @@ def learn(
     """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules."""
     limits = plan.with_max_rules(max(max_rules)).settings.limits
     local_search = LocalSearch(
-        data.backend, data.encoder.columns, data.measures, limits, plan.min_evidence, data.constraints
+        data.backend,
+        data.encoder.columns,
+        data.measures,
+        limits,
+        plan.min_evidence,
+        data.constraints,
+        None if data.scorecards is None else data.scorecards.prices,
     )
     trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
     opposites = data.encoder.opposites if plan.split else None

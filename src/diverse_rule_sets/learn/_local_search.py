@@ -7,7 +7,7 @@ one of the items gives the counts for dropping and for swapping an item.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ _MAX_MOVES = 40
 # Largest number of counts in one call of the backend.
 _MAX_COUNTS = 100_000
 _TOLERANCE = 1e-9
+_X = {'score':1.0,'ev':1,'only':0}
 
 
 class Candidate(NamedTuple):
@@ -71,6 +72,37 @@ class _Neighbourhood(NamedTuple):
     longer: Candidate | None
 
 
+class ScorecardPrices(NamedTuple):
+    """What the use of scorecards costs.
+
+    Parameters
+    ----------
+    of_item : array (n_items,), the number of the scorecard that an item is a cut of, -1 for other items
+    trust : array (n_scorecards,), the share of the quality that is left to a candidate that uses a scorecard
+    n_signs : array (n_scorecards,), number of pairs of a sign and a class, which the first rule that uses it pays for
+    """
+
+    of_item: Integers
+    trust: NDArray[np.float64]
+    n_signs: Integers
+
+    @classmethod
+    def none(cls, n_items: int) -> ScorecardPrices:
+        """Return the prices of items without scorecards."""
+        return cls(np.full(n_items, -1, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+    def used(self, bodies: Sequence[Body]) -> NDArray[np.bool_]:
+        """Return which scorecards each body uses: an array (n_bodies, n_scorecards)."""
+        flags = np.zeros((len(bodies), self.trust.size + 1), np.bool_)
+        for row, body in zip(flags, bodies, strict=True):
+            row[self.of_item[list(body)]] = True  # the last column is for other items
+        return flags[:, :-1]
+
+    def trust_in(self, used: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the share of the quality that is left, given which scorecards are used (the last axis)."""
+        return np.asarray(np.where(used, self.trust, 1.0).prod(axis=-1))
+
+
 class LocalSearch:
     """Improves bodies by adding, dropping and swapping items.
 
@@ -83,6 +115,7 @@ class LocalSearch:
     min_evidence : how much evidence a rule needs, as a multiple of what a search of this size needs (see
         :meth:`evidence_needed`)
     constraints : the constraints on rules
+    prices : what the use of scorecards costs; None without scorecards
     """
 
     def __init__(
@@ -93,6 +126,7 @@ class LocalSearch:
         limits: Limits,
         min_evidence: float,
         constraints: Constraints = UNCONSTRAINED,
+        prices: ScorecardPrices | None = None,
     ) -> None:
         self._backend = backend
         self.columns = columns
@@ -103,12 +137,20 @@ class LocalSearch:
         self._min_evidence = min_evidence
         self._n_free = int(measures.searched.sum()) - 1  # number of free class shares
         self._covered = backend.nothing
+        self.prices = ScorecardPrices.none(backend.n_items) if prices is None else prices
+        self._unpaid: NDArray[np.bool_] = np.ones(self.prices.trust.size, np.bool_)  # cards that no rule uses
         self._known: dict[Body, _Neighbourhood] = {}
 
-    def set_covered(self, covered: Cover) -> None:
-        """Set the records that the rules chosen so far cover."""
+    def set_covered(self, covered: Cover, bodies: Sequence[Body] = ()) -> None:
+        """Set the records that the rules chosen so far cover, and the bodies of these rules."""
         self._covered = covered
+        self._unpaid = np.asarray(~self.prices.used(bodies).any(axis=0))
         self._known.clear()
+
+    def quality(self, class_counts: Integers, body: Body) -> tuple[float, int]:
+        """Return the quality and the label of a body with given class counts."""
+        quality, label = self.measures.quality(class_counts, self.n_conditions(body))
+        return float(quality) * float(self.prices.trust_in(self.prices.used([body]))[0]), int(label)
 
     def evidence_needed(self, n_conditions: Integers | int, n_free: int, n_records: int) -> Any:
         """Return the evidence (in nats) that a rule needs: half of its description length, times ``min_evidence``.
@@ -199,13 +241,22 @@ class LocalSearch:
         n_used = used.sum(axis=1)[:, None]
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last column is the body itself
         counts = self._backend.extension_counts(bodies, self._covered)
-        result = self._score(counts, lengths)
+        trust, n_signs = self._scorecard_costs(bodies)
+        result = self._score(counts, lengths, trust, n_signs)
+        if n_signs is not None and _X.get('marg',0):
+            result.scores[~self._plain_conditions_have_evidence(bodies, used, counts)] = -1.0
         if not self.constraints.allow_all:
             result.scores[~self.constraints.allow_extended(bodies, used, result.labels)] = -1.0
         itself = result.scores[:, -1].copy()
-        itself[~self._has_evidence(counts[:-1, :, -1].T, lengths[:, -1])] = -1.0
+        described = lengths if n_signs is None else lengths + _X['ev']*n_signs
+        if n_signs is not None and _X['only']:
+            inside=np.array([all(self.prices.of_item[list(b)]>=0) for b in bodies])
+            only=inside[:,None]&np.append(self.prices.of_item>=0,True); only[:,-1]&=np.array([len(b)>0 for b in bodies])
+            described=np.where(only&(n_signs==0 if _X['only']==1 else True),-1,described)
+        itself[~self._has_evidence(counts[:-1, :, -1].T, described[:, -1])] = -1.0
         result.scores[:, -1] = -1.0
-        longer = self._best_with_evidence(result.scores.copy(), counts[:-1].reshape(counts.shape[0] - 1, -1), lengths)
+        flat_counts = counts[:-1].reshape(counts.shape[0] - 1, -1)
+        longer = self._best_with_evidence(result.scores.copy(), flat_counts, described)
         result.scores[:, -1] = itself
         own = np.where(itself > 0, lengths.shape[1] - 1, -1)
         return [
@@ -216,7 +267,43 @@ class LocalSearch:
             for k, body in enumerate(bodies)
         ]
 
-    def _score(self, counts: Integers, lengths: Integers) -> _Scores:
+    def _scorecard_costs(self, bodies: list[Body]) -> tuple[NDArray[np.float64] | None, Integers | None]:
+        """Return the trust in bodies with each item added, and the number of signs that they pay for; None without."""
+        if not self.prices.trust.size:
+            return None, None
+        used = self.prices.used(bodies)
+        items = np.append(self.prices.of_item, -1)[:, None] == np.arange(self.prices.trust.size)
+        flags = used[:, None, :] | items
+        return self.prices.trust_in(flags), (flags & self._unpaid) @ self.prices.n_signs
+
+    def _plain_conditions_have_evidence(self, bodies: list[Body], used: Any, counts: Integers) -> NDArray[np.bool_]:
+        """Return whether the plain conditions beside conditions on points have evidence of their own."""
+        is_cut = np.append(self.prices.of_item >= 0, True)  # the last entry is the body itself
+        parts = [tuple(item for item in body if is_cut[item]) for body in bodies]
+        n_plain = np.array([len({int(self.columns[i]) for i in body if not is_cut[i]}) for body in bodies])
+        position = {part: k for k, part in enumerate(dict.fromkeys(parts))}
+        alone = self._backend.extension_counts(list(position), self._covered)[:-1]
+        own = alone[:, [position[part] for part in parts]]
+        card = np.where(is_cut, own, own[:, :, -1:])
+        new = ~used[:, self.columns] & ~is_cut[:-1]
+        n_conditions = n_plain[:, None] + np.hstack([new, np.zeros((len(bodies), 1), np.bool_)])
+        uses = np.array([bool(part) for part in parts])[:, None] | np.append(is_cut[:-1], False)
+        check = np.flatnonzero((uses & (n_conditions > 0)).reshape(-1))
+        c = card.reshape(card.shape[0], -1)[:, check].T
+        r = counts[:-1].reshape(card.shape[0], -1)[:, check].T
+        ll = self.measures.log_likelihood
+        gain = ll(r) + ll(c - r) - ll(c)
+        needed = _X['marg'] * 0.5 * max(self._min_evidence,_X.get('floor',0)) * (
+            n_conditions.reshape(-1)[check] * math.log(max(self._backend.n_items, 2))
+            + 0.5 * self._n_free * np.log(np.maximum(c.sum(axis=1), 2))
+        )
+        out = np.ones(n_conditions.size, np.bool_)
+        out[check] = gain >= needed
+        return out.reshape(n_conditions.shape)
+
+    def _score(
+        self, counts: Integers, lengths: Integers, trust: NDArray[np.float64] | None, n_signs: Integers | None
+    ) -> _Scores:
         """Return the labels, qualities and scores of several groups of bodies; scores outside the limits are negative.
 
         Parameters
@@ -224,14 +311,19 @@ class LocalSearch:
         counts : array (n_classes + 1, n_groups, n_bodies), the number of records of each class that each body covers
             and, last, of those that the rules chosen so far cover
         lengths : array (n_groups, n_bodies), number of conditions of each body
+        trust, n_signs : arrays of the same shape, what the use of scorecards costs; None without scorecards
         """
         flat = counts.reshape(counts.shape[0], -1)
         sizes = flat[:-1].sum(axis=0)
         allowed = np.flatnonzero(self.limits.allow(lengths.reshape(-1), sizes, flat[-1]))
         class_counts = flat[:-1, allowed].T
         quality, labels = self.measures.quality(class_counts, lengths.reshape(-1)[allowed])
+        if trust is not None:
+            quality = quality * trust.reshape(-1)[allowed]
         # Only uncovered records count for the score.
         scores = quality * (1.0 - flat[-1, allowed] / np.maximum(sizes[allowed], 1))
+        if n_signs is not None and _X['score']:  # the first rule that uses a scorecard pays for its signs
+            scores *= np.maximum(1.0 - _X['score']*self.measures.price * n_signs.reshape(-1)[allowed], 0.0)
         scores[self.measures.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
         result = _Scores(counts, *(np.full(lengths.shape, fill) for fill in (-1, 0.0, -1.0)))
         for whole, part in ((result.labels, labels), (result.qualities, quality), (result.scores, scores)):
@@ -266,6 +358,7 @@ class LocalSearch:
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
         needed = self.evidence_needed(n_conditions, self._n_free, self._backend.n_records)
+        needed = np.where(n_conditions<0, _X.get('need',0.0), needed)
         return np.asarray(self.measures.evidence(class_counts) >= needed)
 
 

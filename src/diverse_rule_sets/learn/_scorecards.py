@@ -1,0 +1,178 @@
+"""Learning scorecards: which items give how many points to which class, and how far the result can be trusted.
+
+Signs and points are learnt from a sample of the records (all of them, if there are few) by :mod:`._points`. The number
+of signs is chosen by cross-fitting: the same search on a part of the sample, judged by the log loss of the other part.
+Of all sizes whose loss is within half a standard error of the lowest, the smallest is taken; if no size is better than
+no signs, there is no scorecard. A scorecard is chosen among very many, so its cuts look better on the training records
+than they are. *Trust* is the share of the gain in log loss that is left on records that were not used to choose signs
+and points. It lowers the quality of all candidates that use the scorecard.
+
+The sample and its parts do not depend on ``random_state``: the search draws the same candidates with and without
+scorecards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
+from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.learn._constraints import Constraints
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._points import Pair, Parameters, PointsSearch, Sample, log_losses, parameters
+
+# Largest number of records that signs and points are learnt from.
+_MAX_RECORDS = 8000
+# Points of a sign are from 1 to this number.
+MAX_POINTS = 9
+# Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
+_PAIRS_PER_SIGN = 3
+_N_FOLDS = 3
+# Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
+_STANDARD_ERRORS = 0.5
+# A sign holds and fails for at least this share of the records, or for this number, whichever is less.
+_MIN_SHARE, _MIN_RECORDS = 0.05, 20
+
+
+class LearntScorecard(NamedTuple):
+    """A scorecard by items.
+
+    Parameters
+    ----------
+    pairs : the items of its signs, the classes that get points, and the points
+    base : the points of every record for each class, if more than one class gets points; otherwise empty
+    trust : the share of the gain in log loss that is left on other records
+    """
+
+    pairs: tuple[Pair, ...]
+    base: tuple[int, ...]
+    trust: float
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The items of the signs, those with the most points first."""
+        most = {pair.item: 0 for pair in self.pairs}
+        for pair in self.pairs:
+            most[pair.item] = max(most[pair.item], pair.points)
+        return tuple(sorted(most, key=lambda item: (-most[item], item)))
+
+
+def learn_scorecard(
+    backend: Backend,
+    columns: Integers,
+    measures: Measures,
+    constraints: Constraints,
+    min_support: int,
+    max_signs: int,
+    excluded: Sequence[int] = (),
+) -> LearntScorecard | None:
+    """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
+
+    Parameters
+    ----------
+    backend : the data
+    columns : array (n_items,), the column of each item
+    measures : gives the class weights, and the classes that are not rare
+    constraints : items that are banned for a label give it no points
+    min_support : each sign holds and fails for at least this number of records
+    max_signs : largest number of signs
+    excluded : items that are no signs
+    """
+    labels = np.flatnonzero(measures.searched)
+    if labels.size < 2 or not backend.n_items or max_signs < 1:
+        return None
+    allowed = _allowed(backend, constraints, labels, min_support)
+    allowed[list(excluded)] = False
+    sample = _draw(backend, measures, labels, allowed)
+    max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
+    size, trust = _choose_size(sample, columns, max_signs, max_pairs)
+    if not size:
+        return None
+    path = PointsSearch(sample, columns, MAX_POINTS, every=1).path(max_signs, size)
+    if not path:
+        return None
+    pairs = path[-1]
+    base = () if labels.size == 2 else _base_points(sample, pairs, parameters(sample, pairs))
+    pairs, base = _without_common_factor(pairs, base)
+    named = tuple(pair._replace(label=int(labels[pair.label])) for pair in pairs)
+    every = np.zeros(measures.searched.size, np.int64)
+    every[labels] = base or 0
+    return LearntScorecard(named, tuple(every.tolist()) if base else (), trust)
+
+
+def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_support: int) -> Flags:
+    """Return which items may give points to which classes; of two classes only the second gets points."""
+    counts = backend.class_counts_of(Lists.of([(item,) for item in range(backend.n_items)])).sum(axis=1)
+    least = max(min_support, min(math.ceil(_MIN_SHARE * backend.n_records), _MIN_RECORDS))
+    supported = (counts >= least) & (backend.n_records - counts >= least)
+    allowed = np.tile(supported[:, None], (1, labels.size))
+    if constraints.banned is not None:
+        allowed &= ~constraints.banned[labels].T
+    if labels.size == 2:
+        allowed[:, 0] = False
+    return allowed
+
+
+def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags) -> Sample:
+    """Return a sample of the records of some classes; the classes get the numbers 0, 1, ..."""
+    ks = np.arange(backend.n_records)
+    if ks.size > _MAX_RECORDS:
+        ks = np.sort(np.random.default_rng(0).permutation(ks.size)[:_MAX_RECORDS])
+    codes = backend.classes_at(backend.everything, ks)
+    ks = ks[np.isin(codes, labels)]
+    codes = np.searchsorted(labels, codes[np.isin(codes, labels)])
+    lists = backend.items_at(backend.everything, ks)
+    items = np.zeros((backend.n_items, ks.size), np.bool_)
+    items[lists.members, np.repeat(np.arange(ks.size), lists.lengths)] = True
+    weights = measures.weights[labels]
+    return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed)
+
+
+def _choose_size(sample: Sample, columns: Integers, max_signs: int, max_pairs: int) -> tuple[int, float]:
+    """Return the number of pairs of sign and class, and the trust, both by cross-fitting; 0 pairs for no scorecard."""
+    folds = _folds(sample.codes, sample.n_classes)
+    losses = np.zeros((max_pairs + 1, sample.codes.size))
+    gains = np.zeros(max_pairs + 1)  # on the records that were used to choose signs, all folds together
+    for fold in range(_N_FOLDS):
+        inside, outside = (sample.take(np.flatnonzero(flags)) for flags in (folds != fold, folds == fold))
+        path = [(), *PointsSearch(inside, columns, MAX_POINTS).path(max_signs, max_pairs)]
+        for size in range(max_pairs + 1):
+            pairs = path[min(size, len(path) - 1)]
+            model = parameters(inside, pairs)
+            losses[size, folds == fold] = log_losses(outside, pairs, model)
+            gains[size] -= log_losses(inside, pairs, model).sum() / (_N_FOLDS - 1)
+    gains -= gains[0]
+    totals = losses.sum(axis=1)
+    best = int(np.argmin(np.round(totals, 9)))
+    errors = (losses - losses[best]).std(axis=1) * math.sqrt(sample.codes.size)
+    size = next(m for m in range(max_pairs + 1) if totals[m] <= totals[best] + _STANDARD_ERRORS * errors[m] + 1e-9)
+    if not size:
+        return 0, 0.0
+    return size, float(np.clip((totals[0] - totals[size]) / max(gains[size], 1e-9), 0.0, 1.0))
+
+
+def _folds(codes: Integers, n_classes: int) -> Integers:
+    """Return the part of each record, from 0; every class is divided about equally."""
+    folds = np.zeros(codes.size, np.int64)
+    rng = np.random.default_rng(0)
+    for label in range(n_classes):
+        own = np.flatnonzero(codes == label)
+        folds[own] = rng.permutation(own.size) % _N_FOLDS
+    return folds
+
+
+def _base_points(sample: Sample, pairs: Sequence[Pair], model: Parameters) -> tuple[int, ...]:
+    """Return whole base points for each class: the constants of the model in units of points, at least 0."""
+    real = model.constants / model.slope
+    base = np.rint(real - real.min()).astype(np.int64)
+    return tuple((base - base.min()).tolist())
+
+
+def _without_common_factor(pairs: Sequence[Pair], base: Sequence[int]) -> tuple[tuple[Pair, ...], tuple[int, ...]]:
+    """Divide all points by their greatest common divisor."""
+    factor = math.gcd(*(pair.points for pair in pairs), *base)
+    return tuple(pair._replace(points=pair.points // factor) for pair in pairs), tuple(n // factor for n in base)
