@@ -46,7 +46,7 @@ from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
-from diverse_rule_sets.learn._scorecard_data import PricedScorecard, add_scorecards, priced_scorecard, unused_name
+from diverse_rule_sets.learn._scorecard_data import CountedScorecard, add_scorecards, counted_scorecard, unused_name
 from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
@@ -257,9 +257,9 @@ class SearchClassifier(RuleSetEstimator):
         self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints
     ) -> Data:
         """Return the data with the items of scorecards, learnt or given; unchanged without scorecards."""
-        extensions, cards = self._extensions(), list[PricedScorecard]()
+        extensions, cards = self._extensions(), list[CountedScorecard]()
         for _ in range(extensions.scorecards if plan.settings.limits.max_rules > len(constraints.given) else 0):
-            used = {column for priced in cards for column in priced.card.columns}
+            used = {column for counted in cards for column in counted.card.columns}
             learnt = learn_scorecard(
                 data.backend,
                 data.encoder.columns,
@@ -271,8 +271,8 @@ class SearchClassifier(RuleSetEstimator):
             )
             if learnt is None:
                 break
-            name = unused_name(table.names, [priced.card for priced in cards], labels)
-            cards.append(priced_scorecard(learnt, data.encoder, data.backend, labels, name))
+            name = unused_name(table.names, [counted.card for counted in cards], labels)
+            cards.append(counted_scorecard(learnt, data.encoder, data.backend, labels, name))
         if not cards:
             return data
         found = add_scorecards(cards, data.encoder, data.backend, data.constraints, constraints.monotone, labels)

@@ -24,7 +24,10 @@ _MAX_MOVES = 40
 # Largest number of counts in one call of the backend.
 _MAX_COUNTS = 100_000
 _TOLERANCE = 1e-9
-_X = {'score':1.0,'ev':1,'only':0}
+# What a sign of a scorecard costs, as a share of what a condition costs: a condition is read again in every rule.
+_SIGN_PRICE = 0.5
+# Plain conditions beside conditions on points need so many times the evidence that a split needs.
+_EVIDENCE_BESIDE_POINTS = 3.0
 
 
 class Candidate(NamedTuple):
@@ -73,34 +76,23 @@ class _Neighbourhood(NamedTuple):
 
 
 class ScorecardPrices(NamedTuple):
-    """What the use of scorecards costs.
+    """Which items are cuts of scorecards, and what the use of a scorecard costs.
 
     Parameters
     ----------
     of_item : array (n_items,), the number of the scorecard that an item is a cut of, -1 for other items
-    trust : array (n_scorecards,), the share of the quality that is left to a candidate that uses a scorecard
     n_signs : array (n_scorecards,), number of pairs of a sign and a class, which the first rule that uses it pays for
     """
 
     of_item: Integers
-    trust: NDArray[np.float64]
     n_signs: Integers
-
-    @classmethod
-    def none(cls, n_items: int) -> ScorecardPrices:
-        """Return the prices of items without scorecards."""
-        return cls(np.full(n_items, -1, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
     def used(self, bodies: Sequence[Body]) -> NDArray[np.bool_]:
         """Return which scorecards each body uses: an array (n_bodies, n_scorecards)."""
-        flags = np.zeros((len(bodies), self.trust.size + 1), np.bool_)
+        flags = np.zeros((len(bodies), self.n_signs.size + 1), np.bool_)
         for row, body in zip(flags, bodies, strict=True):
             row[self.of_item[list(body)]] = True  # the last column is for other items
         return flags[:, :-1]
-
-    def trust_in(self, used: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the share of the quality that is left, given which scorecards are used (the last axis)."""
-        return np.asarray(np.where(used, self.trust, 1.0).prod(axis=-1))
 
 
 class LocalSearch:
@@ -137,22 +129,17 @@ class LocalSearch:
         self._min_evidence = min_evidence
         self._n_free = int(measures.searched.sum()) - 1  # number of free class shares
         self._covered = backend.nothing
-        self.prices = ScorecardPrices.none(backend.n_items) if prices is None else prices
-        self._unpaid: NDArray[np.bool_] = np.ones(self.prices.trust.size, np.bool_)  # cards that no rule uses
+        self._prices = prices
+        self._chosen: Sequence[Body] = ()
         self._known: dict[Body, _Neighbourhood] = {}
 
     def set_covered(self, covered: Cover, bodies: Sequence[Body] = ()) -> None:
         """Set the records that the rules chosen so far cover, and the bodies of these rules."""
         self._covered = covered
-        self._unpaid = np.asarray(~self.prices.used(bodies).any(axis=0))
+        self._chosen = bodies
         self._known.clear()
 
-    def quality(self, class_counts: Integers, body: Body) -> tuple[float, int]:
-        """Return the quality and the label of a body with given class counts."""
-        quality, label = self.measures.quality(class_counts, self.n_conditions(body))
-        return float(quality) * float(self.prices.trust_in(self.prices.used([body]))[0]), int(label)
-
-    def evidence_needed(self, n_conditions: Integers | int, n_free: int, n_records: int) -> Any:
+    def evidence_needed(self, n_conditions: Integers | int, n_free: int, n_records: Integers | int) -> Any:
         """Return the evidence (in nats) that a rule needs: half of its description length, times ``min_evidence``.
 
         The description length is the logarithm of the number of items for each condition, plus half of the logarithm of
@@ -164,7 +151,7 @@ class LocalSearch:
         n_free : number of free class shares
         n_records : number of records
         """
-        cost = n_conditions * math.log(max(self._backend.n_items, 2)) + 0.5 * n_free * math.log(max(n_records, 2))
+        cost = n_conditions * math.log(max(self._backend.n_items, 2)) + 0.5 * n_free * np.log(np.maximum(n_records, 2))
         return 0.5 * self._min_evidence * cost
 
     def n_conditions(self, body: Body) -> int:
@@ -241,18 +228,15 @@ class LocalSearch:
         n_used = used.sum(axis=1)[:, None]
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last column is the body itself
         counts = self._backend.extension_counts(bodies, self._covered)
-        trust, n_signs = self._scorecard_costs(bodies)
-        result = self._score(counts, lengths, trust, n_signs)
-        if n_signs is not None and _X.get('marg',0):
-            result.scores[~self._plain_conditions_have_evidence(bodies, used, counts)] = -1.0
+        result = self._score(counts, lengths)
+        described = lengths
+        if self._prices is not None:
+            result.scores[:] *= self._sign_prices(self._prices, bodies)
+            result.scores[~self._evidence_beside_points(self._prices, bodies, used, counts)] = -1.0
+            described = np.where(_only_points(self._prices, bodies), 0, lengths)
         if not self.constraints.allow_all:
             result.scores[~self.constraints.allow_extended(bodies, used, result.labels)] = -1.0
         itself = result.scores[:, -1].copy()
-        described = lengths if n_signs is None else lengths + _X['ev']*n_signs
-        if n_signs is not None and _X['only']:
-            inside=np.array([all(self.prices.of_item[list(b)]>=0) for b in bodies])
-            only=inside[:,None]&np.append(self.prices.of_item>=0,True); only[:,-1]&=np.array([len(b)>0 for b in bodies])
-            described=np.where(only&(n_signs==0 if _X['only']==1 else True),-1,described)
         itself[~self._has_evidence(counts[:-1, :, -1].T, described[:, -1])] = -1.0
         result.scores[:, -1] = -1.0
         flat_counts = counts[:-1].reshape(counts.shape[0] - 1, -1)
@@ -267,43 +251,50 @@ class LocalSearch:
             for k, body in enumerate(bodies)
         ]
 
-    def _scorecard_costs(self, bodies: list[Body]) -> tuple[NDArray[np.float64] | None, Integers | None]:
-        """Return the trust in bodies with each item added, and the number of signs that they pay for; None without."""
-        if not self.prices.trust.size:
-            return None, None
-        used = self.prices.used(bodies)
-        items = np.append(self.prices.of_item, -1)[:, None] == np.arange(self.prices.trust.size)
-        flags = used[:, None, :] | items
-        return self.prices.trust_in(flags), (flags & self._unpaid) @ self.prices.n_signs
+    def _sign_prices(self, prices: ScorecardPrices, bodies: list[Body]) -> NDArray[np.float64]:
+        """Return the share of the score that is left after bodies with each item added have paid for signs.
 
-    def _plain_conditions_have_evidence(self, bodies: list[Body], used: Any, counts: Integers) -> NDArray[np.bool_]:
-        """Return whether the plain conditions beside conditions on points have evidence of their own."""
-        is_cut = np.append(self.prices.of_item >= 0, True)  # the last entry is the body itself
-        parts = [tuple(item for item in body if is_cut[item]) for body in bodies]
-        n_plain = np.array([len({int(self.columns[i]) for i in body if not is_cut[i]}) for body in bodies])
-        position = {part: k for k, part in enumerate(dict.fromkeys(parts))}
-        alone = self._backend.extension_counts(list(position), self._covered)[:-1]
-        own = alone[:, [position[part] for part in parts]]
-        card = np.where(is_cut, own, own[:, :, -1:])
-        new = ~used[:, self.columns] & ~is_cut[:-1]
-        n_conditions = n_plain[:, None] + np.hstack([new, np.zeros((len(bodies), 1), np.bool_)])
-        uses = np.array([bool(part) for part in parts])[:, None] | np.append(is_cut[:-1], False)
-        check = np.flatnonzero((uses & (n_conditions > 0)).reshape(-1))
-        c = card.reshape(card.shape[0], -1)[:, check].T
-        r = counts[:-1].reshape(card.shape[0], -1)[:, check].T
-        ll = self.measures.log_likelihood
-        gain = ll(r) + ll(c - r) - ll(c)
-        needed = _X['marg'] * 0.5 * max(self._min_evidence,_X.get('floor',0)) * (
-            n_conditions.reshape(-1)[check] * math.log(max(self._backend.n_items, 2))
-            + 0.5 * self._n_free * np.log(np.maximum(c.sum(axis=1), 2))
-        )
-        out = np.ones(n_conditions.size, np.bool_)
-        out[check] = gain >= needed
-        return out.reshape(n_conditions.shape)
+        The first rule that uses a scorecard pays for its signs.
+        """
+        unpaid = prices.n_signs * ~prices.used(self._chosen).any(axis=0)
+        added = np.append(prices.of_item, -1)[:, None] == np.arange(unpaid.size)
+        n_signs = (prices.used(bodies)[:, None, :] | added) @ unpaid
+        return np.maximum(1.0 - _SIGN_PRICE * self.measures.price * n_signs, 0.0)
 
-    def _score(
-        self, counts: Integers, lengths: Integers, trust: NDArray[np.float64] | None, n_signs: Integers | None
-    ) -> _Scores:
+    def _evidence_beside_points(
+        self, prices: ScorecardPrices, bodies: list[Body], used: NDArray[np.bool_], counts: Integers
+    ) -> NDArray[np.bool_]:
+        """Return whether plain conditions beside conditions on points have enough evidence of their own.
+
+        Signs already contain most of what plain conditions say, so a plain condition that only makes a rule look purer
+        would be a coincidence. The plain conditions of a body divide the records that meet its conditions on points in
+        two; the class shares of the two parts must raise the log-likelihood enough, as in a split.
+
+        Parameters
+        ----------
+        prices : which items are cuts of scorecards
+        bodies : the bodies
+        used : array (n_bodies, n_columns), the columns of which each body has an item
+        counts : as for :meth:`_score`
+        """
+        is_cut = np.append(prices.of_item >= 0, False)  # the last entry stands for no added item
+        cuts = [tuple(item for item in body if is_cut[item]) for body in bodies]
+        n_plain = np.array([len({int(self.columns[item]) for item in body if not is_cut[item]}) for body in bodies])
+        n_plain = n_plain[:, None] + np.hstack([~used[:, self.columns] & ~is_cut[:-1], np.zeros((len(bodies), 1), int)])
+        has_cuts = np.array([bool(some) for some in cuts])[:, None] | is_cut
+        mixed = np.flatnonzero(has_cuts & (n_plain > 0))
+        position = {some: k for k, some in enumerate(dict.fromkeys(cuts))}
+        alone = self._backend.extension_counts(list(position), self._covered)[:-1, [position[some] for some in cuts]]
+        alone = np.where(is_cut, alone, alone[:, :, -1:])  # an added plain item is not part of the conditions on points
+        whole, part = (some.reshape(alone.shape[0], -1)[:, mixed].T for some in (alone, counts[:-1]))
+        likelihood = self.measures.log_likelihood
+        gains = likelihood(part) + likelihood(whole - part) - likelihood(whole)
+        needed = self.evidence_needed(n_plain.reshape(-1)[mixed], self._n_free, whole.sum(axis=1))
+        enough = np.ones(n_plain.size, np.bool_)
+        enough[mixed] = gains >= _EVIDENCE_BESIDE_POINTS * needed
+        return enough.reshape(n_plain.shape)
+
+    def _score(self, counts: Integers, lengths: Integers) -> _Scores:
         """Return the labels, qualities and scores of several groups of bodies; scores outside the limits are negative.
 
         Parameters
@@ -311,19 +302,14 @@ class LocalSearch:
         counts : array (n_classes + 1, n_groups, n_bodies), the number of records of each class that each body covers
             and, last, of those that the rules chosen so far cover
         lengths : array (n_groups, n_bodies), number of conditions of each body
-        trust, n_signs : arrays of the same shape, what the use of scorecards costs; None without scorecards
         """
         flat = counts.reshape(counts.shape[0], -1)
         sizes = flat[:-1].sum(axis=0)
         allowed = np.flatnonzero(self.limits.allow(lengths.reshape(-1), sizes, flat[-1]))
         class_counts = flat[:-1, allowed].T
         quality, labels = self.measures.quality(class_counts, lengths.reshape(-1)[allowed])
-        if trust is not None:
-            quality = quality * trust.reshape(-1)[allowed]
         # Only uncovered records count for the score.
         scores = quality * (1.0 - flat[-1, allowed] / np.maximum(sizes[allowed], 1))
-        if n_signs is not None and _X['score']:  # the first rule that uses a scorecard pays for its signs
-            scores *= np.maximum(1.0 - _X['score']*self.measures.price * n_signs.reshape(-1)[allowed], 0.0)
         scores[self.measures.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
         result = _Scores(counts, *(np.full(lengths.shape, fill) for fill in (-1, 0.0, -1.0)))
         for whole, part in ((result.labels, labels), (result.qualities, quality), (result.scores, scores)):
@@ -358,8 +344,7 @@ class LocalSearch:
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
         needed = self.evidence_needed(n_conditions, self._n_free, self._backend.n_records)
-        needed = np.where(n_conditions<0, _X.get('need',0.0), needed)
-        return np.asarray(self.measures.evidence(class_counts) >= needed)
+        return np.asarray((n_conditions == 0) | (self.measures.evidence(class_counts) >= needed))
 
 
 def _drop_each(body: Body) -> list[Body]:
@@ -369,3 +354,13 @@ def _drop_each(body: Body) -> list[Body]:
 
 def _is_better(move: Candidate | None, current: Candidate | None) -> bool:
     return move is not None and (current is None or move.score > current.score * (1 + _TOLERANCE))
+
+
+def _only_points(prices: ScorecardPrices, bodies: Sequence[Body]) -> NDArray[np.bool_]:
+    """Return which bodies with each item added, and, last, which bodies themselves, have conditions on points only.
+
+    Cross-fitting has shown the evidence for the scorecard before the search, so its cuts need no further evidence.
+    """
+    only = np.array([all(prices.of_item[item] >= 0 for item in body) for body in bodies])
+    itself = only & np.array([bool(body) for body in bodies])
+    return np.hstack([only[:, None] & (prices.of_item >= 0), itself[:, None]])

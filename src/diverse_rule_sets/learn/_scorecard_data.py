@@ -51,17 +51,16 @@ class ScorecardData:
         return {level: row for level, row in zip(at_least, counts, strict=True) if row.any()}
 
 
-class PricedScorecard(NamedTuple):
-    """A scorecard, the records for which each of its signs holds, and the trust in it."""
+class CountedScorecard(NamedTuple):
+    """A scorecard, and the records for which each of its signs holds."""
 
     card: Scorecard
     covers: Sequence[Cover]
-    trust: float
 
 
-def priced_scorecard(
+def counted_scorecard(
     learnt: LearntScorecard, encoder: Encoder, backend: Backend, labels: Sequence[Any], name: str
-) -> PricedScorecard:
+) -> CountedScorecard:
     """Return a learnt scorecard in the units of the table."""
     signs = []
     for item in learnt.items:
@@ -70,7 +69,7 @@ def priced_scorecard(
     leading = [labels[k] for k in range(len(labels)) if learnt.base or any(pair.label == k for pair in learnt.pairs)]
     base = {labels[k]: n for k, n in enumerate(learnt.base) if n}
     covers = [backend.cover((item,)) for item in learnt.items]
-    return PricedScorecard(Scorecard(name, tuple(signs), tuple(leading), base), covers, learnt.trust)
+    return CountedScorecard(Scorecard(name, tuple(signs), tuple(leading), base), covers)
 
 
 def unused_name(columns: Sequence[Hashable], cards: Sequence[Scorecard], labels: Sequence[Any]) -> str:
@@ -88,7 +87,7 @@ def unused_name(columns: Sequence[Hashable], cards: Sequence[Scorecard], labels:
 
 
 def add_scorecards(
-    cards: Sequence[PricedScorecard],
+    cards: Sequence[CountedScorecard],
     encoder: Encoder,
     backend: Backend,
     constraints: Constraints,
@@ -106,7 +105,7 @@ def add_scorecards(
     """
     of_item = [-1] * backend.n_items
     points: PointItems = {}
-    for number, (card, covers, _) in enumerate(cards):
+    for number, (card, covers) in enumerate(cards):
         items = _separating(backend, scorecard_items(backend, card, covers))
         first = backend.n_items
         banned = _banned_items(items.conditions, directions, labels)
@@ -123,7 +122,6 @@ def add_scorecards(
             points[column] = {level: at_least.get(level, -1) for level in levels}
     prices = ScorecardPrices(
         np.array(of_item, np.int64),
-        np.array([card.trust for card in cards]),
         np.array([card.card.n_pairs for card in cards], np.int64),
     )
     return ScorecardData(encoder, backend, constraints, prices, points)

@@ -1,11 +1,9 @@
-"""Learning scorecards: which items give how many points to which class, and how far the result can be trusted.
+"""Learning scorecards: which items give how many points to which class, and whether that helps on other records.
 
 Signs and points are learnt from a sample of the records (all of them, if there are few) by :mod:`._points`. The number
 of signs is chosen by cross-fitting: the same search on a part of the sample, judged by the log loss of the other part.
 Of all sizes whose loss is within half a standard error of the lowest, the smallest is taken; if no size is better than
-no signs, there is no scorecard. A scorecard is chosen among very many, so its cuts look better on the training records
-than they are. *Trust* is the share of the gain in log loss that is left on records that were not used to choose signs
-and points. It lowers the quality of all candidates that use the scorecard.
+no signs, there is no scorecard.
 
 The sample and its parts do not depend on ``random_state``: the search draws the same candidates with and without
 scorecards.
@@ -45,12 +43,10 @@ class LearntScorecard(NamedTuple):
     ----------
     pairs : the items of its signs, the classes that get points, and the points
     base : the points of every record for each class, if more than one class gets points; otherwise empty
-    trust : the share of the gain in log loss that is left on other records
     """
 
     pairs: tuple[Pair, ...]
     base: tuple[int, ...]
-    trust: float
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -89,10 +85,8 @@ def learn_scorecard(
     allowed[list(excluded)] = False
     sample = _draw(backend, measures, labels, allowed)
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
-    size, trust = _choose_size(sample, columns, max_signs, max_pairs)
-    if not size:
-        return None
-    path = PointsSearch(sample, columns, MAX_POINTS, every=1).path(max_signs, size)
+    size = _choose_size(sample, columns, max_signs, max_pairs)
+    path = PointsSearch(sample, columns, MAX_POINTS, every=1).path(max_signs, size) if size else []
     if not path:
         return None
     pairs = path[-1]
@@ -101,7 +95,7 @@ def learn_scorecard(
     named = tuple(pair._replace(label=int(labels[pair.label])) for pair in pairs)
     every = np.zeros(measures.searched.size, np.int64)
     every[labels] = base or 0
-    return LearntScorecard(named, tuple(every.tolist()) if base else (), trust)
+    return LearntScorecard(named, tuple(every.tolist()) if base else ())
 
 
 def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_support: int) -> Flags:
@@ -132,27 +126,20 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed)
 
 
-def _choose_size(sample: Sample, columns: Integers, max_signs: int, max_pairs: int) -> tuple[int, float]:
-    """Return the number of pairs of sign and class, and the trust, both by cross-fitting; 0 pairs for no scorecard."""
+def _choose_size(sample: Sample, columns: Integers, max_signs: int, max_pairs: int) -> int:
+    """Return the number of pairs of sign and class by cross-fitting; 0 for no scorecard."""
     folds = _folds(sample.codes, sample.n_classes)
     losses = np.zeros((max_pairs + 1, sample.codes.size))
-    gains = np.zeros(max_pairs + 1)  # on the records that were used to choose signs, all folds together
     for fold in range(_N_FOLDS):
         inside, outside = (sample.take(np.flatnonzero(flags)) for flags in (folds != fold, folds == fold))
         path = [(), *PointsSearch(inside, columns, MAX_POINTS).path(max_signs, max_pairs)]
         for size in range(max_pairs + 1):
             pairs = path[min(size, len(path) - 1)]
-            model = parameters(inside, pairs)
-            losses[size, folds == fold] = log_losses(outside, pairs, model)
-            gains[size] -= log_losses(inside, pairs, model).sum() / (_N_FOLDS - 1)
-    gains -= gains[0]
+            losses[size, folds == fold] = log_losses(outside, pairs, parameters(inside, pairs))
     totals = losses.sum(axis=1)
     best = int(np.argmin(np.round(totals, 9)))
     errors = (losses - losses[best]).std(axis=1) * math.sqrt(sample.codes.size)
-    size = next(m for m in range(max_pairs + 1) if totals[m] <= totals[best] + _STANDARD_ERRORS * errors[m] + 1e-9)
-    if not size:
-        return 0, 0.0
-    return size, float(np.clip((totals[0] - totals[size]) / max(gains[size], 1e-9), 0.0, 1.0))
+    return next(m for m in range(max_pairs + 1) if totals[m] <= totals[best] + _STANDARD_ERRORS * errors[m] + 1e-9)
 
 
 def _folds(codes: Integers, n_classes: int) -> Integers:

@@ -86,13 +86,11 @@ def _best_split(
     allowed = evidence >= local_search.evidence_needed(1, n_present, int(whole.sum()))
     n_conditions = local_search.n_conditions(body)
     lengths = n_conditions + ~np.isin(local_search.columns[items], local_search.columns[list(body)])
-    quality_gain = np.full(items.size, -local_search.quality(whole, body)[0])
-    prices, used = local_search.prices, local_search.prices.used([body])
+    quality_gain = -measures.quality(whole, n_conditions)[0] * np.ones(items.size)
     for part, added in ((one, items), (other, opposites[items])):
         class_counts, shared = part[:, :-1], part[:, -1]
         allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
         quality, labels = measures.quality(class_counts, lengths)
-        quality = quality * prices.trust_in(used | (prices.of_item[added, None] == np.arange(prices.trust.size)))
         allowed &= measures.recall(class_counts, labels) > limits.min_recall_gain
         allowed &= local_search.constraints.allow_added(body, added, labels) & measures.searched[labels]
         quality_gain += quality
@@ -115,6 +113,6 @@ def _rebuild(
     """Add the rules with these bodies, in this order, to the given rules; all measures are computed again."""
     for body in bodies:
         cover = backend.cover(body)
-        quality, label = local_search.quality(backend.class_counts(cover), body)
-        chosen.add(*chosen.make_step(body, label, quality, chosen.distance_to(cover)))
+        quality, label = local_search.measures.quality(backend.class_counts(cover), local_search.n_conditions(body))
+        chosen.add(*chosen.make_step(body, int(label), float(quality), chosen.distance_to(cover)))
     return chosen.result(found.lambda_, found.pass_)

@@ -161,7 +161,8 @@ class FollowedRule:
         others = others / total if total > 0 else np.where(np.arange(others.size) == self.label, 0.0, 1.0)
         others = others / max(others.sum(), _TINY) * (1 - p)
         others[self.label] = p
-        return np.asarray(others / others.sum())
+        # Equal probabilities become exactly equal here, so that no label depends on rounding errors.
+        return np.asarray(np.round(others / others.sum(), 12))
 
     def _bounds(self) -> tuple[float, float]:
         """Return the bounds of the probability of the followed label that keep the label of the rule the likeliest."""
