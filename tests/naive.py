@@ -362,3 +362,41 @@ def _typed(value):
         return ("date in UTC" if zoned else "date", moment.strftime("%Y-%m-%dT%H:%M:%S.%f"))
     value = value.item() if hasattr(value, "item") else value
     return ("number", value if value in (math.inf, -math.inf) else Fraction(value))
+
+
+def points_loss(points, y, weights, squares, ridge=3.0, ridge_constants=0.1):
+    """Return the smallest penalised log loss of probabilities proportional to exp(a_k + b * points_k), b >= 0.
+
+    Gradient descent with halved steps: slow, but each step lowers the loss.
+    """
+    n_classes = len(weights)
+    largest = max(1, *(value for row in points for value in row))
+    rows = {}
+    for row, c in zip(points, y, strict=True):
+        rows[tuple(row), c] = rows.get((tuple(row), c), 0) + 1
+
+    def loss(a, b):
+        total = ridge / 2 * squares * (b / largest) ** 2 + ridge_constants / 2 * sum(value**2 for value in a)
+        for (row, c), n in rows.items():
+            scores = [a[k] + b * row[k] / largest for k in range(n_classes)]
+            top = max(scores)
+            total += n * weights[c] * (math.log(sum(math.exp(s - top) for s in scores)) + top - scores[c])
+        return total
+
+    a, b = [0.0] * n_classes, 1.0
+    best, step = loss(a, b), 1.0
+    while step > 1e-5:
+        improved = False
+        for k in range(n_classes + 1):
+            for sign in (step, -step):
+                a2, b2 = a.copy(), b
+                if k < n_classes:
+                    a2[k] += sign
+                else:
+                    b2 = max(0.0, b + sign)
+                value = loss(a2, b2)
+                if value < best - 1e-12:
+                    a, b, best, improved = a2, b2, value, True
+        if not improved:
+            step /= 2
+    return best

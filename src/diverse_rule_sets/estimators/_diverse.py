@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.checks import Anything, Check, Flag, Number, Optional
+from diverse_rule_sets._input.checks import Check, Choice, ChoiceOr, Flag, Number, Optional
 from diverse_rule_sets.estimators._bounds import MAX_RULES
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._search_classifier import (
@@ -43,7 +43,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     max_rules : int, default=40
         Maximum number of rules, at most 10,000. Fewer rules leave more records to the fallback rules.
     max_conditions : int or None, default=5
-        Maximum number of conditions of a rule, one per column; None for no limit.
+        Maximum number of conditions of a rule, one per column; None for no limit. A condition on points counts as one.
     max_overlap : float, default=0.01
         Maximum share of a rule's training records that earlier rules may cover. With 0 no training record is covered
         by two rules; 1 sets no limit.
@@ -75,6 +75,15 @@ class DiverseRuleSetClassifier(SearchClassifier):
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
+    scorecards : "auto", int or None, default=None
+        Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none. A scorecard is a
+        derived column: the sum of whole points, which conditions on the table (its signs) give to labels. Rules may
+        then test ``points >= 6``, or with more than two labels ``most points for versicolor``. Signs, points and their
+        number are chosen on the training records, and a scorecard is learnt only if it predicts records better that
+        were not used to choose its signs. A further scorecard has signs on other columns.
+    max_signs : int, default=10
+        Maximum number of signs of a learnt scorecard. A sign gives 1 to 9 points to a label; with two labels the second
+        one gets all points. Each sign holds and fails for at least ``min_support`` records.
     conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
         Which rule decides if several cover a record: the one with the highest precision, plain or smoothed (which
         trusts rules of few records less), or with the highest F1 score; the first one; the best rule of the label that
@@ -150,7 +159,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
         "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),
         "negation": Flag(),
-        "scorecards": Anything(),
+        "scorecards": Optional(
+            ChoiceOr(Choice(("auto",), ", None, or a whole number"), numbers.Integral, Number(numbers.Integral, 0, 20))
+        ),
         "max_signs": Number(numbers.Integral, low=1, high=100),
     }
 
@@ -171,7 +182,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         binning: Any = "supervised",
         negation: bool = False,
         # scorecards
-        scorecards: Any = "auto",
+        scorecards: Any = None,
         max_signs: int = 10,
         # prediction
         conflict: Any = "smoothed",
@@ -227,7 +238,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         return self._internal
 
     def _extensions(self) -> Extensions:
-        n_scorecards = 1 if isinstance(self.scorecards, str) else int(self.scorecards or 0)
+        n_scorecards = 1 if self.scorecards == "auto" else int(self.scorecards or 0)
         return Extensions(
             self.max_fallbacks,
             self.class_weight,

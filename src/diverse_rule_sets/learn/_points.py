@@ -142,14 +142,18 @@ def fit(cells: Cells, squares: Any, start: Parameters | None, ridge: float = _RI
         shares = _softmax(constants[..., None, :] + slope[..., None, None] * points)
         residuals = counts - totals * shares
         of_slope = (residuals * points).sum(axis=(-1, -2)) - penalty * slope
-        gradient = np.concatenate([residuals.sum(axis=-2) - _RIDGE_CONSTANTS * constants, of_slope[..., None]], axis=-1)
+        free = (slope > _SMALLEST_SLOPE) | (of_slope > 0)  # otherwise the slope stays at its bound
+        gradient = np.concatenate(
+            [residuals.sum(axis=-2) - _RIDGE_CONSTANTS * constants, (of_slope * free)[..., None]], axis=-1
+        )
         weighted = totals * shares
         mean = (shares * points).sum(axis=-1, keepdims=True)
         spread = (shares * points * points).sum(axis=-1, keepdims=True) - mean * mean
         hessian = np.empty((*shape, n_classes + 1, n_classes + 1))
         hessian[..., :-1, :-1] = -np.swapaxes(shares, -1, -2) @ weighted
         hessian[..., diagonal, diagonal] += weighted.sum(axis=-2) + _RIDGE_CONSTANTS
-        hessian[..., :-1, -1] = hessian[..., -1, :-1] = (weighted * (points - mean)).sum(axis=-2)
+        cross = (weighted * (points - mean)).sum(axis=-2) * free[..., None]
+        hessian[..., :-1, -1] = hessian[..., -1, :-1] = cross
         hessian[..., -1, -1] = (totals * spread).sum(axis=(-1, -2)) + penalty + 1e-6
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         largest = np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-12)
