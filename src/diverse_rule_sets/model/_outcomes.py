@@ -28,8 +28,8 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     kinds = {condition.kind for condition in conditions if condition.comparisons}
     values = [value for condition in conditions for value in condition.values_named]
     column = _ordered(conditions, kinds.pop(), values) if len(kinds) == 1 else _listed(conditions[0].column, values)
-    flags = np.column_stack([condition.holds(column) for condition in conditions])
-    return np.unique(flags, axis=0)
+    packed = np.packbits([condition.holds(column) for condition in conditions], axis=0)  # a row may be very long
+    return np.unpackbits(np.unique(packed, axis=1), axis=0, count=len(conditions)).T.astype(np.bool_)
 
 
 def _listed(name: Any, values: Sequence[Any]) -> Column:
