@@ -37,6 +37,12 @@ class Points(Mapping[Any, int]):
     def __repr__(self) -> str:
         return repr(self._points)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"pairs": tuple(self._points.items())}  # skops does not keep keys of a dict that are booleans
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._points = dict(state["pairs"])
+
 
 @dataclass(frozen=True)
 class Sign:
