@@ -32,7 +32,7 @@ def scorecards(draw, conditions, classes, names=NAMES):
 
 
 @st.composite
-def tests_of(draw, card):
+def conditions_on_card(draw, card):
     """Draw conditions on a scorecard, at most one on each of its derived columns."""
     chosen = draw(st.lists(st.sampled_from(range(len(card.derived_columns()))), min_size=1, max_size=3, unique=True))
     made = []
@@ -93,7 +93,7 @@ def _with_tests(draw, rule, cards, rule_set, always=False):
     """Draw a rule with conditions on a scorecard added at a random place."""
     if not always and not draw(st.booleans()):
         return rule
-    tests = draw(tests_of(draw(st.sampled_from(cards))))
+    tests = draw(conditions_on_card(draw(st.sampled_from(cards))))
     place = draw(st.integers(0, len(rule.conditions)))
     body = (*rule.conditions[:place], *tests, *rule.conditions[place:])
     longer = Rule(body, rule.label, rule.class_counts)

@@ -46,7 +46,7 @@ from diverse_rule_sets.model._literals import (
     read_value,
     value_at,
 )
-from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn
+from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn, check_names
 
 _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
 _START = re.compile(r"\s*+(?:\d++\.\s*+)?+IF\s++")
@@ -122,16 +122,17 @@ def short_messages() -> Iterator[None]:
 def derived_columns(scorecards: Iterable[Scorecard]) -> DerivedColumns:
     """Return the derived columns of scorecards; raises ValueError if two scorecards have the same name."""
     several = isinstance(scorecards, Iterable) and not isinstance(scorecards, str)
-    cards = tuple(scorecards) if several else (scorecards,)
-    found: dict[str, tuple[ScorecardColumn, Any]] = {}
+    cards: tuple[Any, ...] = tuple(scorecards) if several else (scorecards,)
     for card in cards:
         if not isinstance(card, Scorecard):
             raise TypeError(f"scorecards must be a list of scorecards, got {shown(card)}")
-        for column in card.derived_columns():
-            for label in card.labels if column.part == LEADER else (None,):
-                if found.setdefault(column.format(label), (column, label)) != (column, label):
-                    raise ValueError(f"two different scorecards have the name {shown(card.name)}, expected one of them")
-    return found
+    check_names(cards)
+    return {
+        column.format(label): (column, label)
+        for card in cards
+        for column in card.derived_columns()
+        for label in (card.labels if column.part == LEADER else (None,))
+    }
 
 
 def read_rule(text: str, derived: DerivedColumns) -> tuple[tuple[Condition, ...], Any]:

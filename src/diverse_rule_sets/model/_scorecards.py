@@ -70,7 +70,7 @@ class Scorecard:
             raise error("name", "a string that is not empty", name)
         signs = check_signs(self.signs)
         base = check_points(self.base, "base")
-        used = tuple(dict.fromkeys([*base, *(label for sign in signs for label in sign.points)]))
+        used = tuple({_key(label): label for one in (base, *(s.points for s in signs)) for label in one}.values())
         labels = check_classes(self.labels or used, "labels")
         known = {_key(label) for label in labels}
         unknown = [label for label in used if _key(label) not in known]
@@ -340,6 +340,14 @@ def scorecards_of(rules: Iterable[Any]) -> tuple[Scorecard, ...]:
     return tuple(dict.fromkeys(column.scorecard for column in columns if isinstance(column, ScorecardColumn)))
 
 
+def check_names(cards: Iterable[Scorecard]) -> None:
+    """Raise ValueError if two different scorecards have the same name."""
+    known: dict[str, Scorecard] = {}
+    for card in cards:
+        if known.setdefault(card.name, card) != card:
+            raise ValueError(f"two different scorecards have the name {shown(card.name)}, expected one of them")
+
+
 def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
     """Raise ValueError if a name of a scorecard is that of another one or of a column, or if a label is unknown."""
     rules = tuple(rules)
@@ -349,7 +357,7 @@ def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
     columns = {column for rule in rules for condition in rule.conditions for column in condition.columns}
     texts = {format_name(column): column for column in columns}
     labels = {_key(label) for label in classes}
-    known: dict[str, Any] = {}
+    check_names(cards)
     for card in cards:
         for label in card.labels:
             if _key(label) not in labels:
@@ -361,8 +369,6 @@ def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
                     f"the text {shown(str(column))} would mean a part of the scorecard {shown(card.name)} and also the "
                     f"column {shown(texts[str(column)])} that the rules read; rename the scorecard"
                 )
-            if known.setdefault(str(column), card) != card:
-                raise ValueError(f"two different scorecards have the name {shown(card.name)}, expected one of them")
     for rule in rules:
         if rule.points_table is not None and len(rule.points_table.rows[0]) != len(classes):
             raise error(
