@@ -133,7 +133,7 @@ def rule_set(draw):
     totals = tuple(draw.between(240, 400) for _ in classes)
     uncovered = tuple(draw.below(240) for _ in classes)
     weights = None if draw.chance(0.5) else tuple(draw.pick((0.5, 1.0, 2.0, 1 / 3, 1e-9, 1e9)) for _ in classes)
-    smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e300))
+    smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e100))
     used = {c.column for one in rules + fallbacks for c in one.conditions}
     kinds = tuple((name, kind) for name, kind in columns if name in used)
     default, conflict = draw.pick(classes), draw.pick(CONFLICTS)
