@@ -330,7 +330,7 @@ def ids_local_search(candidates, records, y, weights, epsilon, first=False):
 
 def is_missing(value):
     """Return whether a value is None, NaN, NaT or NA."""
-    return value is None or str(value) in ("nan", "NaN", "sNaN", "NaT", "<NA>")
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "NaN", "sNaN", "NaT", "<NA>"))
 
 
 def value_type(value):
@@ -400,3 +400,102 @@ def points_loss(points, y, weights, squares, ridge=3.0, ridge_constants=0.1):
         if not improved:
             step /= 2
     return best
+
+
+def holds(test, value):
+    """Return whether a test (operator, operand) holds for a value; operators are those of the text of rules."""
+    operator, operand = test
+    if operator == "missing":
+        return is_missing(value)
+    if is_missing(value):
+        return False
+    if operator == "in":
+        return any(same_value(value, one) for one in operand)
+    if operator == "not in":
+        return not any(same_value(value, one) for one in operand)
+    low, with_low, high, with_high = operand
+    above = low is None or value > low or (with_low and value == low)
+    return above and (high is None or value < high or (with_high and value == high))
+
+
+def points(labels, base, signs, record):
+    """Return the points of a record by label. A sign is a column, a test of it, and points by label."""
+    found = {label: base.get(label, 0) for label in labels}
+    for column, test, given in signs:
+        if holds(test, record[column]):
+            for label, n in given.items():
+                found[label] += n
+    return found
+
+
+def leader(labels, found):
+    """Return the label with the most points; of equally many, the one listed first."""
+    best = labels[0]
+    for label in labels[1:]:
+        if found[label] > found[best]:
+            best = label
+    return best
+
+
+def lead(labels, found):
+    """Return by how many points the leader is ahead of every other label."""
+    first = leader(labels, found)
+    return min(found[first] - found[label] for label in labels if label != first)
+
+
+def levels(found, y, classes):
+    """Return the number of records of each class for each number of points that occurs, ascending."""
+    return {s: [sum(f == s and c == label for f, c in zip(found, y, strict=True)) for label in classes]
+            for s in sorted(set(found))}  # fmt: skip
+
+
+def slope(rules, weights):
+    """Return the slope, at least 0, at which the penalised likelihood of the followed labels is largest.
+
+    A rule is a pair of its class shares and its records; a record is (points, class, followed class). The gradient
+    falls in the slope, so that its root is found by halving.
+    """
+
+    def gradient(b):
+        total = -b
+        for shares, records in rules:
+            mean = sum(s for s, _, _ in records) / len(records) if records else 0
+            for s, c, followed in records:
+                p = logistic(log_odds(shares[followed]) + b * (s - mean))
+                total += weights[c] * ((c == followed) - p) * (s - mean)
+        return total
+
+    low, high = 0.0, 1.0
+    while gradient(high) > 0:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gradient(middle) > 0 else (low, middle)
+    return low if gradient(0.0) > 0 else 0.0
+
+
+def log_odds(p):
+    p = min(max(p, 1e-6), 1 - 1e-6)
+    return math.log(p / (1 - p))
+
+
+def logistic(x):
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+def probabilities_by_points(shares, followed, own, mean, b, s):
+    """Return the class probabilities of a rule at s points: shares and labels by position, the slope is b.
+
+    The probability of the followed label moves along its log-odds; it stops where the label of the rule would be less
+    than 1 % likelier than the next class, if it was the likeliest.
+    """
+    n = len(shares)
+    rest = [shares[c] / sum(shares[d] for d in range(n) if d != followed) if c != followed else 0.0 for c in range(n)]
+    p = min(max(logistic(log_odds(shares[followed]) + b * (s - mean)), 1e-6), 1 - 1e-6)
+    if shares[own] == max(shares):
+        largest = max(rest)
+        if own == followed:
+            p = max(p, min(1.01 * largest / (1 + 1.01 * largest), shares[own]))
+        else:
+            p = min(p, max(largest / (1.01 + largest), shares[followed]))
+    return [p if c == followed else rest[c] * (1 - p) for c in range(n)]

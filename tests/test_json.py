@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import diverse_rule_sets
+from cards import rule_sets_with_scorecards
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, Rule, RuleSet, baselines
 from diverse_rule_sets._input.columns import KINDS
 from diverse_rule_sets.export import _json_reading
@@ -28,8 +29,8 @@ def small():
     return RuleSet((counted,), ("bad", "good"), "bad", (50, 50), (49, 41), kinds=(("age", "number"), ("sex", "text")))
 
 
-@settings(max_examples=300)
-@given(rule_sets(), st.integers(0, 1000))
+@settings(max_examples=400)
+@given(rule_sets() | rule_sets_with_scorecards(), st.integers(0, 1000))
 def test_written_and_read_back(drawn, seed):
     import polars as pl
 
@@ -42,6 +43,10 @@ def test_written_and_read_back(drawn, seed):
     assert again.to_json() == text
     assert RuleSet.from_json(text.encode()) == rule_set
     jsonschema.validate(json.loads(text), SCHEMA)
+    assert json.loads(text)["version"] == (3 if rule_set.scorecards else 2)
+    assert ("scorecards" in json.loads(text)) == bool(rule_set.scorecards)
+    assert again.scorecards == rule_set.scorecards
+    assert [rule.points_table for rule in again.all_rules] == [rule.points_table for rule in rule_set.all_rules]
     frame = pl.DataFrame(records_for(columns, seed), strict=False)
     np.testing.assert_array_equal(again.predict(frame), rule_set.predict(frame))
     np.testing.assert_array_equal(again.predict_proba(frame), rule_set.predict_proba(frame))
@@ -127,7 +132,7 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
         ({}, "expected an object"),
         ({"format": "something else"}, 'expected an object with "format": "diverse-rule-sets", got'),
         ({"rules": "diverse-rule-sets"}, "expected an object with .* got {'rules': 'diverse-rule-sets'}"),
-        (small_with(version=3), "of version 3, written by a later release; this one reads up to 2"),
+        (small_with(version=4), "of version 4, written by a later release; this one reads up to 3"),
         (small_with(version="1"), "version must be an integer at least 1, got '1'"),
         (small_with(version=True), "version must be an integer"),
         (small_with(extra=1), "the file has 'extra', which version 2"),
@@ -232,8 +237,8 @@ def paths(content, path=()):
         yield from paths(value, (*path, key))
 
 
-@settings(max_examples=500)
-@given(rule_sets(), st.data())
+@settings(max_examples=800)
+@given(rule_sets() | rule_sets_with_scorecards(), st.data())
 def test_any_altered_file_is_read_or_raises_a_value_error(drawn, data):
     content = json.loads(drawn[0].to_json())
     del content["checksum"]
@@ -247,10 +252,14 @@ def test_any_altered_file_is_read_or_raises_a_value_error(drawn, data):
         del parent[path[-1]]
     try:
         rule_set = RuleSet.from_json(json.dumps(content))
-    except ValueError:
+    except ValueError as error:
+        refused = error
+    else:
+        assert RuleSet.from_json(rule_set.to_json()) == rule_set
+        str(rule_set)
         return
-    assert RuleSet.from_json(rule_set.to_json()) == rule_set
-    str(rule_set)
+    assert type(refused) is ValueError
+    assert len(str(refused).splitlines()) == 1
 
 
 @settings(max_examples=300)

@@ -1,11 +1,14 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from cards import rule_sets_with_scorecards
 from diverse_rule_sets import Interval, Rule, RuleSet, metrics
+from models import rule_sets
 
 
 def make(bounds, labels):
@@ -38,3 +41,38 @@ def test_mean_conditions():
     assert metrics.mean_conditions(make([], [])) == 0
     two = Rule((Interval("x0", 1), Interval("x1", 1)), 0)
     assert metrics.mean_conditions(RuleSet((two, make([1], [0])[0]), (0, 1), 0, (1, 1), (0, 0))) == 1.5
+
+
+@given(rule_sets() | rule_sets_with_scorecards())
+def test_size_counts_each_statement_condition_and_pair_of_a_sign_and_a_label(drawn):
+    rule_set, _ = drawn
+    found = metrics.size(rule_set)
+    bodies = [len(rule.conditions) for rule in (*rule_set.rules, *rule_set.fallbacks)]
+    cards = {condition.column.scorecard for rule in rule_set.all_rules for condition in rule.conditions
+             if not isinstance(condition.column, str)}  # fmt: skip
+    pairs = [(card, sign, label) for card in cards for sign in card.signs for label in sign.points]
+    assert found == (
+        len(bodies) + 1,
+        sum(bodies) + len(pairs),
+        len(rule_set.rules),
+        len(rule_set.fallbacks),
+        sum(len(card.signs) for card in cards),
+    )
+    assert found.statements == found.rules + found.fallbacks + 1
+
+
+def test_size_of_examples():
+    text = """
+    Scorecard points (for a, b):
+       1 for b always
+       3 for a, 1 for b if x > 1
+       2 for b if y = "u"
+    1. IF most points for a AND lead >= 2 THEN a
+    2. IF points for b >= 2 AND z is missing THEN b
+    Fallback rules: if no rule covers a record, the first fallback rule that covers it decides:
+    3. IF most points for a THEN a
+       OTHERWISE b"""
+    assert metrics.size(RuleSet.parse(text)) == (4, 8, 2, 1, 2)
+    assert metrics.size(make([], [])) == (1, 0, 0, 0, 0)
+    with pytest.raises(TypeError, match="rule_set must be a RuleSet"):
+        metrics.size([])

@@ -10,7 +10,19 @@ import skops.io
 from sklearn.base import clone
 
 import diverse_rule_sets
-from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet, baselines
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    DRSClassifier,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    Rule,
+    RuleSet,
+    Scorecard,
+    Sign,
+    baselines,
+)
 
 MODELS = [
     DiverseRuleSetClassifier(random_state=0, given_rules=["IF age > 80 THEN good"], monotone={"age": "increasing"}),
@@ -47,6 +59,48 @@ def test_a_kept_model_is_the_same(mixed, clf, keep):
     assert again.rule_set_.to_json() == clf.rule_set_.to_json()
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+
+
+def rule_sets_with_scorecards(X, y):
+    """Return rule sets on scorecards with labels of every type, one label or several, and tables by points."""
+    signs = [(Interval("age", low=60), 3), (Equals("sex", "F"), 2), (IsMissing("size"), -1)]
+    for labels in (("bad", "good"), (0, 1), (1.5, 2.5), (False, True)):
+        codes = (np.asarray(y) == "good").astype(int)
+        one = Scorecard("points", tuple(Sign(condition, {labels[1]: n}) for condition, n in signs))
+        given = tuple(Sign(condition, {labels[n > 2]: n, labels[n <= 2]: 1}) for condition, n in signs)
+        both = Scorecard("risk", given, labels, {labels[0]: 1})
+        rules = (
+            Rule((one.between(3), IsIn("smoker", (True,))), labels[1]),
+            Rule((both.leads(labels[1]), both.lead_between(1), both.between(0, 4, labels[0])), labels[1]),
+        )
+        fallbacks = (Rule((both.leads(labels[0]),), labels[0]),)
+        rule_set = RuleSet(rules, labels, labels[0], (0, 0), (0, 0), fallbacks=fallbacks)
+        yield rule_set.evaluated(X, [labels[code] for code in codes])
+
+
+@pytest.mark.parametrize("keep", KEEP.values(), ids=KEEP)
+def test_rule_sets_and_classifiers_with_scorecards_are_kept(mixed, keep):
+    X, y = mixed
+    for rule_set in rule_sets_with_scorecards(X, y):
+        assert rule_set.follows_points
+        assert hash(rule_set) == hash(keep(rule_set))  # the hash is computed first, and must not be kept with it
+        again = keep(rule_set)
+        assert again == rule_set
+        assert again.scorecards == rule_set.scorecards
+        types = [[type(label) for label in card.labels] for card in again.scorecards]
+        assert types == [[type(label) for label in card.labels] for card in rule_set.scorecards]
+        assert again.to_json() == rule_set.to_json()
+        assert str(again) == str(rule_set)
+        np.testing.assert_array_equal(again.predict_proba(X), rule_set.predict_proba(X))
+        for card in rule_set.scorecards:
+            assert keep(card) == card
+            assert keep(card.column("points", card.labels[0])) == card.column("points", card.labels[0])
+    clf = DiverseRuleSetClassifier(random_state=0, max_rules=1).fit(X, y)
+    clf.rule_set_ = next(rule_sets_with_scorecards(X, y))
+    again = keep(clf)
+    assert again.rule_set_ == clf.rule_set_
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_proba(X), clf.rule_set_.predict_proba(X))
 
 
 def test_joblib_and_clone(mixed, tmp_path):

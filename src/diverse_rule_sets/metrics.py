@@ -1,9 +1,9 @@
-"""Measures of a rule set on a table: overlap, diversity, coverage, length, and the paper's objective."""
+"""Measures of a rule set, most of them on a table: overlap, diversity, coverage, size, and the paper's objective."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from diverse_rule_sets.learn._measures import jaccard_distance, quality
 from diverse_rule_sets.model._answers import Covers, find_covers
 from diverse_rule_sets.model._rules import RuleSet
 
-__all__ = ["coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share"]
+__all__ = ["Size", "coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share", "size"]
 
 
 def overlap(rule_set: RuleSet, X: Any) -> int:
@@ -50,6 +50,46 @@ def mean_conditions(rule_set: RuleSet) -> float:
     """Return the mean number of conditions of a rule; 0 for no rules."""
     _check(rule_set)
     return float(np.mean([len(rule.conditions) for rule in rule_set])) if len(rule_set) else 0.0
+
+
+class Size(NamedTuple):
+    """How much a reader of a rule set reads.
+
+    Parameters
+    ----------
+    statements : number of rules and fallback rules, and 1 for the default label
+    conditions : number of conditions of all rules and fallback rules; each pair of a sign of a scorecard and a label
+        that it gives points to counts as one more condition, once, however many rules use the scorecard
+    rules, fallbacks : number of rules and of fallback rules
+    signs : number of signs of all scorecards
+    """
+
+    statements: int
+    conditions: int
+    rules: int
+    fallbacks: int
+    signs: int
+
+
+def size(rule_set: RuleSet) -> Size:
+    r"""Return how many statements and conditions a rule set has, those of its scorecards included: see :class:`Size`.
+
+    Examples
+    --------
+    >>> lines = ["Scorecard points (for ill):", "   3 if age > 55", "   2 if sex = 'F'"]
+    >>> lines += ["IF points >= 3 AND smoker = True THEN ill", "IF points >= 5 THEN ill", "OTHERWISE well"]
+    >>> size(RuleSet.parse("\n".join(lines)))
+    Size(statements=3, conditions=5, rules=2, fallbacks=0, signs=2)
+    """
+    _check(rule_set)
+    cards = rule_set.scorecards
+    return Size(
+        statements=len(rule_set.all_rules) + 1,
+        conditions=sum(len(rule.conditions) for rule in rule_set.all_rules) + sum(card.n_pairs for card in cards),
+        rules=len(rule_set.rules),
+        fallbacks=len(rule_set.fallbacks),
+        signs=sum(len(card.signs) for card in cards),
+    )
 
 
 def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:

@@ -104,30 +104,32 @@ class Files:
 
 
 class Text:
-    """Damaged rule texts."""
+    """Damaged texts of rules, scorecards and rule sets."""
 
     name = "text"
 
     @staticmethod
     def run(seed, number):
-        return ("rule", *rule_text.check_text(*rule_text.make_text(seed, number)), ())
+        case = rule_text.make_text(seed, number)
+        return (case.kind, *rule_text.check_text(case), ())
 
     @staticmethod
     def kinds(seed, number):
-        return "rule", []
+        return rule_text.make_text(seed, number).kind, []
 
     @staticmethod
     def shrink(seed, number, key, seconds):
-        text, rule = rule_text.make_text(seed, number)
-        shrinker = Shrinker(lambda text: _failure(key, rule_text.check_text, text), seconds)
-        failure = _failure(key, rule_text.check_text, text, rule)
-        if shrinker.fails(text):
-            failure = shrinker.fails(shrinker.text(text))
+        case = rule_text.make_text(seed, number)
+        changed = case._replace(made=None)
+        shrinker = Shrinker(lambda text: _failure(key, rule_text.check_text, changed._replace(text=text)), seconds)
+        failure = _failure(key, rule_text.check_text, case)
+        if shrinker.fails(case.text):
+            failure = shrinker.fails(shrinker.text(case.text))
         return _lines(failure), str(failure), []
 
     @staticmethod
     def show(seed, number):
-        return f"from diverse_rule_sets import *\nRule.parse({rule_text.make_text(seed, number)[0]!r})"
+        return f"from diverse_rule_sets import *\n{rule_text.make_text(seed, number).code}"
 
 
 class Csv:

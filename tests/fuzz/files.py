@@ -10,6 +10,7 @@ import pandas as pd
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets.export._json_reading import checksum
+from diverse_rule_sets.model._condition_base import plain_conditions
 
 from .models import corpus
 from .outcome import CaseError, CheckError, is_one_line, watched_warnings
@@ -138,8 +139,11 @@ _VALUES = (
 
 def _change_meaning(draw, content):
     """Change a file so that it often stays readable: numbers, conditions, types of columns, rules."""
+    if "scorecards" in content and draw.chance(0.6):
+        _change_scorecards(draw, content)
+        return
     rules = content["rules"] + content["fallbacks"]
-    conditions = [condition for rule in rules for condition in rule["if"]]
+    conditions = [condition for rule in rules for condition in rule["if"] if "column" in condition]
     n, kind = len(content["classes"]), draw.below(9)
     if kind == 0:
         content["class_weights"] = [1.0] * n
@@ -165,6 +169,36 @@ def _change_meaning(draw, content):
         condition.update(column=name, **_any_test(draw))
     if kind == 8 and rules and conditions and draw.chance(0.3):
         draw.pick(rules)["if"].append({**draw.pick(conditions)})
+
+
+def _change_scorecards(draw, content):
+    """Change a scorecard, a condition on one, or a table so that a file often stays readable."""
+    rules = content["rules"] + content["fallbacks"]
+    tests = [condition for rule in rules for condition in rule["if"] if "scorecard" in condition]
+    tables = [rule["points_table"] for rule in rules if "points_table" in rule]
+    card, kind = draw.pick(content["scorecards"]), draw.below(9)
+    sign = draw.pick(card["signs"])
+    if kind == 0:
+        draw.pick(sign["points"])[1] = draw.pick((1, 9, -1, 1000, -1000, 0, 1001, 1.0, 2**53, True))
+    elif kind == 1:
+        card["signs"].append({"if": {"column": sign["if"]["column"], **_any_test(draw)}, "points": sign["points"]})
+    elif kind == 2:
+        card["labels"] = draw.some(content["classes"], draw.below(4))
+    elif kind == 3:
+        card["base"] = [[draw.pick(content["classes"]), draw.pick((1, -5, 0))]]
+    elif kind == 4 and len(content["scorecards"]) > 1:
+        content["scorecards"] = draw.some(content["scorecards"], draw.pick((1, 2)))
+    elif kind == 5 and tests:
+        bounds = {draw.pick((">", ">=")): draw.between(-3, 9), draw.pick(("<", "<=")): draw.between(-3, 9)}
+        draw.pick(tests).update(draw.pick((bounds, {"part": draw.pick(("points", "lead", "leader"))}, _any_test(draw))))
+    elif kind == 6 and tests:
+        draw.pick(tests).update({"part": "leader", "=": draw.pick(content["classes"])})
+    elif kind == 7 and tables:
+        draw.pick(tables)["low"] = draw.pick((0, 1, -1, 5, 2**70, 1.0))
+    elif tables:
+        table = draw.pick(tables)
+        share = draw.pick((0, 1, 0.5, 0.1, 1e-300, -1, 1 + 1e-12, 1e308, 0.1 + 0.2))
+        table["rows"][draw.below(len(table["rows"]))] = [share, *[(1 - share) / 2] * (len(content["classes"]) - 1)]
 
 
 def _any_test(draw):
@@ -232,7 +266,7 @@ def check_file(text, thorough=False):
             if type(error) is not ValueError or not is_one_line(error) or len(str(error)) >= MAX_ERROR:
                 raise CaseError("read", error, f"RuleSet.from_json({text!r})") from None
             return "refused", ("read",)
-        checks = EXPENSIVE if thorough or len(text) % 4 == 0 else CHEAP
+        checks = EXPENSIVE if (thorough or len(text) % 4 == 0) and not rule_set.scorecards else CHEAP
         for name, check in checks:
             try:
                 check(rule_set)
@@ -258,7 +292,7 @@ def probe(rule_set):
     """Return a table with values at, below and above those of the conditions, missing and other ones."""
     columns = {}
     for k, name in enumerate(rule_set.columns):
-        conditions = [c for rule in rule_set.all_rules for c in rule.conditions if c.column == name]
+        conditions = [c for c in plain_conditions(rule_set.all_rules) if c.column == name]
         values = [v for c in conditions for v in (*c.values_named, *(bound for _, bound in c.comparisons))]
         columns[k] = _probe_column(rule_set.kind(name), values)
     n = max(map(len, columns.values()), default=3)

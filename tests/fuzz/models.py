@@ -1,9 +1,22 @@
 """Rule sets made at random, without a fit: hostile names, values, labels and numbers."""
 
 import datetime
+from dataclasses import replace
 from functools import cache
 
-from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets import (
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    PointsTable,
+    Rule,
+    RuleSet,
+    Scorecard,
+    Sign,
+)
+from diverse_rule_sets.model._point_probabilities import followed_column
 
 from .parameters import CONFLICTS
 from .values import EXTREMES, UTC, Draw, days, moments, reals, text, texts, whole
@@ -41,6 +54,58 @@ def rule(draw, columns, label, classes=()):
     return Rule(tuple(condition(draw, name, kind) for name, kind in chosen), label, counts)
 
 
+def scorecard(draw, columns, classes):
+    """Return a scorecard with signs on some of the columns, for one or several of the classes."""
+    labels = draw.some(classes, draw.pick((1, 1, 2, 3)))
+    made = {condition(draw, *draw.pick(columns)): None for _ in range(draw.between(1, 5))}
+    signs = tuple(Sign(one, _points(draw, draw.some(labels, draw.between(1, len(labels))))) for one in made)
+    base = _points(draw, draw.some(labels, draw.below(2))) if len(labels) > 1 else {}
+    name = draw.pick(("points", "points (2)", "lead", "risk")) if draw.chance(0.6) else text(draw)
+    return Scorecard(name if name.strip() else "x", signs, tuple(labels), base)
+
+
+def _points(draw, labels):
+    return {label: draw.pick((1, 2, 3, 9, -1, 1000)) for label in labels}
+
+
+def scorecard_conditions(draw, card):
+    """Return conditions on a scorecard, one for each of some of its derived columns."""
+    made = []
+    for column in draw.some(card.derived_columns(), draw.between(1, 2)):
+        if not column.counts_points:
+            made.append(Equals(column, draw.pick(card.labels)))
+            continue
+        low, high = sorted(draw.between(column.range[0] - 1, column.range[1] + 1) for _ in range(2))
+        shape = draw.below(3)
+        made.append(Interval(column, low if shape != 1 else None, high if shape != 2 else None, with_low=True))
+    return tuple(made)
+
+
+def with_scorecards(draw, made, cards):
+    """Return a rule set whose rules also test scorecards, some with probabilities by points."""
+
+    def changed(one):
+        if draw.chance(0.3):
+            return one
+        tests = scorecard_conditions(draw, draw.pick(cards))
+        body = (*tests, *one.conditions) if draw.chance(0.5) else (*one.conditions, *tests)
+        longer = Rule(body, one.label, one.class_counts)
+        followed = followed_column(body)
+        if followed is None or draw.chance(0.3):
+            return longer
+        low, high = followed[0].range
+        low = draw.between(low, high)
+        shares = [[draw.below(5) + (k == 0) for k in range(len(made.classes))] for _ in range(draw.between(1, 5))]
+        rows = tuple(tuple(n / sum(row) for n in row) for row in shares[: high - low + 1])
+        return replace(longer, points_table=PointsTable(followed[0], low, rows))
+
+    rules, fallbacks = (tuple(map(changed, some)) for some in (made.rules, made.fallbacks))
+    try:
+        return replace(made, rules=rules, fallbacks=fallbacks, kinds=())
+    except ValueError:  # a scorecard has the name of a column or of another scorecard
+        return made
+
+
 def columns_of(draw):
     """Return different columns: pairs of a name and a type."""
     found = {}
@@ -68,13 +133,16 @@ def rule_set(draw):
     totals = tuple(draw.between(240, 400) for _ in classes)
     uncovered = tuple(draw.below(240) for _ in classes)
     weights = None if draw.chance(0.5) else tuple(draw.pick((0.5, 1.0, 2.0, 1 / 3, 1e-9, 1e9)) for _ in classes)
-    smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e300))
+    smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e100))
     used = {c.column for one in rules + fallbacks for c in one.conditions}
     kinds = tuple((name, kind) for name, kind in columns if name in used)
     default, conflict = draw.pick(classes), draw.pick(CONFLICTS)
-    return RuleSet(
+    made = RuleSet(
         rules, tuple(classes), default, totals, uncovered, conflict, fallbacks, weights, smoothing, kinds
     )  # fmt: skip
+    if draw.chance(0.5):
+        return made
+    return with_scorecards(draw, made, [scorecard(draw, columns, classes) for _ in range(draw.between(1, 2))])
 
 
 @cache

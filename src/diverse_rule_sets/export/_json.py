@@ -9,18 +9,26 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.export._json_domains import domain_to_json
-from diverse_rule_sets.export._json_reading import FORMAT, VERSION, checksum, from_json
+from diverse_rule_sets.export._json_reading import (
+    FORMAT,
+    VERSION,
+    VERSION_WITHOUT_SCORECARDS,
+    checksum,
+    from_json,
+)
+from diverse_rule_sets.export._json_scorecards import column_to_json, scorecard_to_json, table_to_json
 from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 __all__ = ["from_json", "to_json"]
 
@@ -32,11 +40,11 @@ def to_json(rule_set: RuleSet) -> str:
             f"conflict is a function, {rule_set.conflict!r}, which a file cannot contain; expected one of "
             f"{', '.join(map(repr, CONFLICTS))}"
         )
-    kinds = dict(rule_set.kinds)
+    kinds, scorecards = dict(rule_set.kinds), rule_set.scorecards
     domains = {name: domain_to_json(domain, _json_value) for name, domain in rule_set.domains}
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if scorecards else VERSION_WITHOUT_SCORECARDS,
         **({} if rule_set.target is None else {"target": _json_value(rule_set.target, "the name of the target")}),
         "classes": [_json_value(label, "a label") for label in rule_set.classes],
         "class_totals": list(rule_set.class_totals),
@@ -54,6 +62,7 @@ def to_json(rule_set: RuleSet) -> str:
             for name in rule_set.columns
         ],
         **_similar_columns(rule_set),
+        **({"scorecards": [scorecard_to_json(c, _json_value, _condition) for c in scorecards]} if scorecards else {}),
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
         "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
@@ -67,17 +76,21 @@ def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
-    counts = dict(rule.class_counts)
+    counts, table = dict(rule.class_counts), rule.points_table
     return {
         "if": [_condition(condition) for condition in rule.conditions],
         "then": _json_value(rule.label, "a label"),
         "class_counts": [int(counts.get(label, 0)) for label in classes],
+        **({} if table is None else {"points_table": table_to_json(table, _json_value)}),
     }
 
 
 def _condition(condition: Condition) -> dict[str, Any]:
-    content: dict[str, Any] = {"column": _json_value(condition.column, "the name of a column")}
     check_known(condition, "JSON")
+    if isinstance(condition.column, ScorecardColumn):
+        content = column_to_json(condition.column, _json_value)
+    else:
+        content = {"column": _json_value(condition.column, "the name of a column")}
     if condition.holds_if_missing:
         content["missing"] = True
     elif condition.comparisons:
@@ -127,24 +140,35 @@ def _json_moment(moment: datetime.datetime, description: str) -> dict[str, str]:
 
 
 def _layout(content: Mapping[str, Any]) -> str:
-    """Return the JSON text, with one line per key and one line per condition."""
+    """Return the JSON text, with one line per key, per condition and per sign."""
     lines = []
     for key, value in content.items():
-        if key in ("rules", "fallbacks", "columns") and value:
-            blocks = [_block(one) if "if" in one else f"    {_one_line(one)}" for one in value]
+        if key in _BLOCKS and value:
+            blocks = [_BLOCKS[key](one) for one in value]
             lines.append(f"  {_one_line(key)}: [\n" + ",\n".join(blocks) + "\n  ]")
         else:
             lines.append(f"  {_one_line(key)}: {_one_line(value)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _block(rule: Mapping[str, Any]) -> str:
-    conditions = ",\n".join(f"        {_one_line(condition)}" for condition in rule["if"])
-    body = f"[\n{conditions}\n      ]" if conditions else "[]"
-    return (
-        f'    {{\n      "if": {body},\n      "then": {_one_line(rule["then"])},\n'
-        f'      "class_counts": {_one_line(rule["class_counts"])}\n    }}'
-    )
+def _block(content: Mapping[str, Any], several: str) -> str:
+    """Return an object with one line per key; the values of the key ``several`` have a line each."""
+    lines = []
+    for key, value in content.items():
+        if key == several and value:
+            listed = ",\n".join(f"        {_one_line(one)}" for one in value)
+            lines.append(f"      {_one_line(key)}: [\n{listed}\n      ]")
+        else:
+            lines.append(f"      {_one_line(key)}: {_one_line(value)}")
+    return "    {\n" + ",\n".join(lines) + "\n    }"
+
+
+_BLOCKS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "columns": lambda column: f"    {_one_line(column)}",
+    "scorecards": lambda card: _block(card, "signs"),
+    "rules": lambda rule: _block(rule, "if"),
+    "fallbacks": lambda rule: _block(rule, "if"),
+}
 
 
 def _one_line(value: Any) -> str:

@@ -12,27 +12,31 @@ import json
 import math
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, KINDS
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, TEXT
 from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
+from diverse_rule_sets.export._json_scorecards import COLUMN_KEYS, OPTIONAL_COLUMN_KEYS, ScorecardReader
 from diverse_rule_sets.model._checks import check_classes, check_counts, error, fits_kind, shown
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._grammar import combine_conditions
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 
-# Version 1 has no target, no values of columns, and fewer types of columns.
-FORMAT, VERSION = "diverse-rule-sets", 2
+# Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards.
+FORMAT, VERSION, VERSION_WITHOUT_SCORECARDS = "diverse-rule-sets", 3, 2
 MAX_CHARACTERS = 50_000_000
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
     *("uncovered_counts", "columns", "rules", "fallbacks"),
 )
-_OPTIONAL_KEYS = {1: ("checksum",), 2: ("checksum", "target", "similar_columns")}
-_KINDS = {1: (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY), 2: KINDS}
+_OPTIONAL_KEYS: dict[int, tuple[str, ...]] = {1: ("checksum",), 2: ("checksum", "target", "similar_columns")}
+_OPTIONAL_KEYS[3] = (*_OPTIONAL_KEYS[2], "scorecards")
+_KINDS_1 = (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY)
 _OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
 
 
@@ -116,12 +120,15 @@ class _Reader:
         labels = [self._value(label, f"classes[{k}]") for k, label in enumerate(self._list(content, "classes"))]
         self._classes = check_classes(labels)
         self._labels = {(isinstance(label, bool), label): label for label in self._classes}
+        self._scorecards = ScorecardReader(self._check_keys, self._label, self._plain_condition)
 
     def rule_set(self) -> RuleSet:
         """Return the rule set; RuleSet checks what concerns several parts of the file."""
         content = self._content
         totals, uncovered = (self._counts(content[key], key) for key in ("class_totals", "uncovered_counts"))
+        self._scorecards.read(self._list({"scorecards": [], **content}, "scorecards"))
         rules, fallbacks = (tuple(self._rules(key)) for key in ("rules", "fallbacks"))
+        self._scorecards.check_used()
         weights = content["class_weights"]
         return RuleSet(
             rules,
@@ -145,6 +152,9 @@ class _Reader:
             raise error(place + key, "a list", value)
         return value
 
+    def _check_keys(self, content: Any, place: str, needed: Sequence[str], optional: Sequence[str]) -> None:
+        _check_keys(content, place, needed, optional, self._version)
+
     def _counts(self, value: Any, place: str) -> tuple[int, ...]:
         return check_counts(value, len(self._classes), place)
 
@@ -157,18 +167,18 @@ class _Reader:
 
     def _kinds(self, rules: Sequence[Rule]) -> tuple[tuple[Hashable, str], ...]:
         kinds: dict[Hashable, str] = {}
-        allowed = ("", *_KINDS[self._version])
+        allowed = ("", *(KINDS if self._version > 1 else _KINDS_1))
         for k, column in enumerate(self._list(self._content, "columns")):
             place = f"columns[{k}]"
             domain_keys = DOMAIN_KEYS if self._version > 1 else ()
-            _check_keys(column, place, ("name", "kind"), domain_keys, self._version)
+            self._check_keys(column, place, ("name", "kind"), domain_keys)
             if column["kind"] not in allowed:
                 raise error(f"{place}.kind", f"one of {', '.join(map(repr, allowed[1:]))}", column["kind"])
             name = self._value(column["name"], f"{place}.name")
             if name in kinds:
                 raise ValueError(f"{place} lists the column {shown(name)} a second time")
             kinds[name] = column["kind"]
-        wrong = set(kinds) ^ {condition.column for rule in rules for condition in rule.conditions}
+        wrong = set(kinds) ^ {condition.column for condition in plain_conditions(rules)}
         if wrong:
             names = ", ".join(sorted(map(shown, wrong))[:5])
             raise ValueError(f"columns must list exactly the columns that the rules read; see {names}")
@@ -195,7 +205,7 @@ class _Reader:
     def _rules(self, key: str) -> Iterator[Rule]:
         for k, rule in enumerate(self._list(self._content, key)):
             place = f"{key}[{k}]"
-            _check_keys(rule, place, ("if", "then", "class_counts"), (), self._version)
+            self._check_keys(rule, place, ("if", "then", "class_counts"), ("points_table",) * (self._version > 2))
             counts = self._counts(rule["class_counts"], f"{place}.class_counts")
             body = self._list(rule, "if", f"{place}.")
             conditions = tuple(self._condition(one, f"{place}.if[{i}]") for i, one in enumerate(body))
@@ -203,12 +213,34 @@ class _Reader:
             try:
                 if self._version == 1:  # which did not require one condition for each column
                     conditions = combine_conditions(conditions)
-                yield Rule(conditions, label, tuple(zip(self._classes, counts, strict=True)))
+                made = Rule(conditions, label, tuple(zip(self._classes, counts, strict=True)))
             except ValueError as problem:
                 raise ValueError(f"{place}.if: {problem}") from None
+            yield self._with_table(made, rule["points_table"], place) if "points_table" in rule else made
+
+    def _with_table(self, rule: Rule, content: Any, place: str) -> Rule:
+        """Return a rule with its class probabilities by points."""
+        table = self._scorecards.table(content, len(self._classes), f"{place}.points_table")
+        try:
+            return replace(rule, points_table=table)
+        except ValueError as problem:
+            raise ValueError(f"{place}: {problem}") from None
 
     def _condition(self, content: Any, place: str) -> Condition:
-        _check_keys(content, place, ("column",), (*_OPERATORS, "mixed"), self._version)
+        """Read a condition on a column of the table or on a scorecard."""
+        if self._version < 3 or not isinstance(content, dict) or "scorecard" not in content:
+            return self._plain_condition(content, place)
+        self._check_keys(content, place, COLUMN_KEYS, (*OPTIONAL_COLUMN_KEYS, *_OPERATORS))
+        column = self._scorecards.column(content, place)
+        tests = {key: value for key, value in content.items() if key in _OPERATORS}
+        try:
+            return self._scorecards.condition(column, self._plain_condition({"column": "", **tests}, place), place)
+        except ValueError as problem:
+            raise problem if str(problem).startswith(place) else ValueError(f"{place}: {problem}") from None
+
+    def _plain_condition(self, content: Any, place: str) -> Condition:
+        """Read a condition on a column of the table."""
+        self._check_keys(content, place, ("column",), (*_OPERATORS, "mixed"))
         column = self._value(content["column"], f"{place}.column")
         mixed = content.get("mixed", False)
         if not isinstance(mixed, bool):

@@ -19,6 +19,7 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
 from diverse_rule_sets._input.columns import EMPTY, VALUES
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import PointSums, ScorecardColumn
 from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
@@ -89,13 +90,6 @@ class Covers:
         for begin in range(0, self.n_records, size):
             records = slice(begin, min(begin + size, self.n_records))
             yield records, *combinations(self.flags(records))
-
-
-def plain_conditions(rules: Iterable[Rule]) -> Iterator[Condition]:
-    """Iterate over the conditions of rules on columns of the table, those of the signs of scorecards included."""
-    for rule in rules:
-        for condition in rule.conditions:
-            yield from condition.plain_conditions
 
 
 def expected_kinds(rules: Iterable[Rule], kinds: Mapping[Hashable, str]) -> dict[Hashable, str]:

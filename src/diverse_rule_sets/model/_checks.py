@@ -13,6 +13,7 @@ from typing import Any
 
 from diverse_rule_sets._input.columns import EMPTY, KINDS
 from diverse_rule_sets._input.values import is_missing, plain
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
 
@@ -117,6 +118,11 @@ def check_classes(classes: Any, place: str = "classes") -> tuple[Any, ...]:
     except TypeError:
         pass
     raise error(place, expected, classes)
+
+
+def sorted_labels(labels: Iterable[Any]) -> list[Any]:
+    """Return labels in ascending order; raises ValueError unless they are of one type."""
+    return sorted(check_classes(tuple(labels), "labels"))
 
 
 def check_label(label: Any) -> Any:
@@ -242,19 +248,18 @@ def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hasha
         expected = f"pairs of (column, type), with different columns and types of {', '.join(map(repr, KINDS))}"
         raise error("kinds", expected, kinds)
     known, compared = dict(pairs), dict[Hashable, str]()
-    for rule in rules:
-        for condition in (tested for one in rule.conditions for tested in one.plain_conditions):
-            kind = known.get(condition.column, "")
-            if not fits_kind(condition, kind):
-                raise ValueError(
-                    f"kinds gives the column {shown(condition.column)} the type {kind!r}, which does not fit the "
-                    f"condition {condition!s:.80}"
-                )
-            if condition.comparisons and compared.setdefault(condition.column, condition.kind) != condition.kind:
-                raise ValueError(
-                    f"rules compare the column {shown(condition.column)} with values of the types "
-                    f"{compared[condition.column]!r} and {condition.kind!r}, expected one of them"
-                )
+    for condition in plain_conditions(rules):
+        kind = known.get(condition.column, "")
+        if not fits_kind(condition, kind):
+            raise ValueError(
+                f"kinds gives the column {shown(condition.column)} the type {kind!r}, which does not fit the "
+                f"condition {condition!s:.80}"
+            )
+        if condition.comparisons and compared.setdefault(condition.column, condition.kind) != condition.kind:
+            raise ValueError(
+                f"rules compare the column {shown(condition.column)} with values of the types "
+                f"{compared[condition.column]!r} and {condition.kind!r}, expected one of them"
+            )
     return pairs
 
 

@@ -6,7 +6,7 @@ import datetime
 import numbers
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,17 @@ class DerivedColumn(ABC):
 
     @property
     @abstractmethod
+    def origin(self) -> Hashable:
+        """What the column is computed from; columns of the same origin have the same conditions."""
+
+    @property
+    @abstractmethod
     def counts_points(self) -> bool:
         """Whether its values are whole numbers; otherwise they are labels. None of them is missing."""
+
+    @abstractmethod
+    def checked_value(self, value: Any) -> Any:
+        """Return the value of a condition that the column equals it; raises ValueError if there can be no such one."""
 
     @abstractmethod
     def format(self, value: Any = None) -> str:
@@ -115,6 +124,18 @@ class Condition(ABC):
             return np.zeros(column.values.size, np.bool_)
         expected = f"expected {values_text(self.kind)} for the condition {self}"
         raise ValueError(f"column {self.column!r} holds {values_text(column.kind)}, {expected}")
+
+
+def plain_conditions(rules: Iterable[Any]) -> Iterator[Condition]:
+    """Iterate over the conditions of rules on columns of the table, those of the signs of scorecards included once."""
+    known: set[Hashable] = set()
+    for rule in rules:
+        for condition in rule.conditions:
+            if isinstance(condition.column, DerivedColumn):
+                if condition.column.origin in known:
+                    continue
+                known.add(condition.column.origin)
+            yield from condition.plain_conditions
 
 
 def canonical_value(value: Any, column: Hashable) -> Any:

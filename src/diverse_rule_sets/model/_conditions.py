@@ -88,10 +88,10 @@ class Interval(Condition):
 
     def _use_whole_bounds(self, column: DerivedColumn) -> None:
         """Replace the bounds by whole numbers that are in the interval: ``points > 5`` is ``points >= 6``."""
-        if not column.counts_points or self.kind != NUMBER:
-            raise ValueError(
-                f"an interval of {column} must have whole numbers as bounds, got {self.low} and {self.high}"
-            )
+        if not column.counts_points:
+            raise ValueError(f"a condition on {column} must name a label, got the bounds {self.low} and {self.high}")
+        if self.kind != NUMBER:
+            raise ValueError(f"an interval of {column} must have whole numbers as bounds, got {self.low}, {self.high}")
         low: Any = self.low
         high: Any = self.high
         if low is not None:
@@ -181,9 +181,10 @@ class Equals(Condition):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.column, DerivedColumn) and self.column.counts_points:
-            raise ValueError(f"a condition on {self.column} must be an interval of points, got = {self.value!r:.60}")
-        object.__setattr__(self, "value", canonical_value(self.value, self.column))
+        derived = isinstance(self.column, DerivedColumn)
+        value = self.column.checked_value(self.value) if isinstance(self.column, DerivedColumn) else self.value
+        object.__setattr__(self, "value", canonical_value(value, self.column))
+        object.__setattr__(self, "mixed", self.mixed and not derived)
 
     @property
     def kind(self) -> str:
@@ -327,7 +328,8 @@ class IsNotIn(_OfValues):
 def _check_in_table(condition: Condition) -> None:
     """Raise ValueError if the column of a condition is derived; only intervals and equality can test such a column."""
     if isinstance(condition.column, DerivedColumn):
-        raise ValueError(f"{type(condition).__name__} must have a column of the table, got {condition.column}")
+        expected = "expected an interval of points or a label with the most points"
+        raise ValueError(f"{condition.column} cannot be tested by {type(condition).__name__}; {expected}")
 
 
 def _allowed(values: tuple[Any, ...], other: Condition) -> tuple[Any, ...]:

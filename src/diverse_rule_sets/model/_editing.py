@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._answers import find_covers, plain_conditions
+from diverse_rule_sets.model._answers import find_covers
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables

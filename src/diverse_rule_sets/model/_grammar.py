@@ -21,8 +21,10 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import (
     Condition,
     DerivedColumn,
@@ -44,8 +46,9 @@ from diverse_rule_sets.model._literals import (
     read_value,
     value_at,
 )
-from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn
+from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn, check_names
 
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
 _START = re.compile(r"\s*+(?:\d++\.\s*+)?+IF\s++")
 _NO_CONDITION = re.compile(rf"{ANYTHING}\s++THEN\b")
 # The end of a name without backticks.
@@ -60,9 +63,11 @@ _SET_END = re.compile(r"\s*+\}")
 _BLANKS = re.compile(r"\s+")
 _END = re.compile(r"(?=\s++(?:AND|THEN)\b|\s*+\Z)")
 _NEXT = re.compile(r"\s++(AND|THEN)\b\s*+")
-_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
-# What may follow the name of a derived column: nothing, a blank or an operator.
-_AFTER_NAME = ("", *" \t\n\r,;<>=!")
+# The printed name of a part of a scorecard: words, or text in quotes or backticks, each after one blank.
+_WORD = rf"`(?:[^`]++|``)*+`|{_QUOTED.pattern}|(?!(?:AND|THEN|in|not|is)\b)[^\s<>=!`\"'{{}}]++"
+_DERIVED = re.compile(rf"(?:{_WORD})(?: (?:{_WORD}))*+", re.DOTALL)
+# The line of probabilities that is printed after the figures of a rule.
+_POINTS_ROW = re.compile(r"\n[^\S\n]*+probability of [^\n]*+\s*+\Z")
 _MAX_MESSAGE = 600
 # Frequent mistakes, and the hints that are added to the error message.
 _HINTS = (
@@ -74,6 +79,11 @@ _HINTS = (
 )
 
 
+# Derived columns by their printed names; the leader by the text of the condition on each label, with this label.
+DerivedColumns = Mapping[str, tuple[ScorecardColumn, Any]]
+NO_COLUMNS: DerivedColumns = MappingProxyType({})
+
+
 class Source(NamedTuple):
     """The text that is read.
 
@@ -81,13 +91,13 @@ class Source(NamedTuple):
     ----------
     text : the whole text
     end : matches at the end of a condition
-    derived : the derived columns that conditions may test, by their printed names
+    derived : the derived columns that conditions may test, see :func:`derived_columns`
     what : what is read, for error messages
     """
 
     text: str
     end: re.Pattern[str] = _END
-    derived: Mapping[str, ScorecardColumn] = {}
+    derived: DerivedColumns = NO_COLUMNS
     what: str = "rule"
 
 
@@ -96,7 +106,7 @@ def parse_rule(text: str, scorecards: Iterable[Scorecard] = ()) -> tuple[tuple[C
     if not isinstance(text, str):
         raise TypeError(f"the text of a rule must be a string, got {type(text).__name__}")
     with short_messages():
-        return _rule(Source(text, derived=derived_columns(scorecards)))
+        return read_rule(text, derived_columns(scorecards))
 
 
 @contextlib.contextmanager
@@ -109,21 +119,25 @@ def short_messages() -> Iterator[None]:
         raise ValueError(message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "...") from None
 
 
-def derived_columns(scorecards: Iterable[Scorecard]) -> dict[str, ScorecardColumn]:
-    """Return the derived columns of scorecards by their printed names; the leader by that of each label."""
-    found: dict[str, ScorecardColumn] = {}
-    for card in scorecards:
-        for column in card.derived_columns():
-            if column.part == LEADER:
-                found |= {column.format(label): column for label in card.labels}
-            else:
-                found[str(column)] = column
-    return found
+def derived_columns(scorecards: Iterable[Scorecard]) -> DerivedColumns:
+    """Return the derived columns of scorecards; raises ValueError if two scorecards have the same name."""
+    several = isinstance(scorecards, Iterable) and not isinstance(scorecards, str)
+    cards: tuple[Any, ...] = tuple(scorecards) if several else (scorecards,)
+    for card in cards:
+        if not isinstance(card, Scorecard):
+            raise TypeError(f"scorecards must be a list of scorecards, got {shown(card)}")
+    check_names(cards)
+    return {
+        column.format(label): (column, label)
+        for card in cards
+        for column in card.derived_columns()
+        for label in (card.labels if column.part == LEADER else (None,))
+    }
 
 
-def _rule(source: Source) -> tuple[tuple[Condition, ...], Any]:
-    """Read the conditions and the label."""
-    text = source.text
+def read_rule(text: str, derived: DerivedColumns) -> tuple[tuple[Condition, ...], Any]:
+    """Read the conditions and the label of a rule."""
+    source = Source(text, derived=derived)
     start = _START.match(text)
     if start is None:
         raise grammar_error(source, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
@@ -184,9 +198,9 @@ def _combine_values(conditions: list[Condition]) -> Condition:
 def condition_at(source: Source, position: int) -> Found:
     """Read one condition; return it and the position of its end."""
     text = source.text
-    leader = _leader(source, position)
-    if leader is not None:
-        return leader
+    derived = _derived(source, position)
+    if derived is not None and derived[0].part == LEADER and source.end.match(text, derived[2]):
+        return Equals(derived[0], derived[1]), derived[2]
     operand = _operand(source, position)
     test = None if operand is None else _TEST.match(text, operand.end)
     if operand is None or test is None:
@@ -201,25 +215,11 @@ def condition_at(source: Source, position: int) -> Found:
     return found
 
 
-def _leader(source: Source, position: int) -> Found | None:
-    """Read `most points for ill`; None if the text is another condition."""
-    name = _derived_name(source, position)
-    column = source.derived.get(name)
-    if column is None or column.part != LEADER or not source.end.match(source.text, position + len(name)):
-        return None
-    label = next(label for label in column.scorecard.labels if column.format(label) == name)
-    return Equals(column, label), position + len(name)
-
-
-def _derived_name(source: Source, position: int) -> str:
-    """Return the longest printed name of a derived column at a position that ends there; empty if there is none."""
-    found = ""
-    for name in source.derived:
-        if len(name) > len(found) and source.text.startswith(name, position):
-            following = source.text[position + len(name) : position + len(name) + 1]
-            if following in _AFTER_NAME:
-                found = name
-    return found
+def _derived(source: Source, position: int) -> tuple[ScorecardColumn, Any, int] | None:
+    """Return the derived column at a position, the label if it is the leader, and where its name ends; else None."""
+    found = _DERIVED.match(source.text, position) if source.derived else None
+    known = None if found is None else source.derived.get(found[0])
+    return None if found is None or known is None else (*known, found.end())
 
 
 class _Operand(NamedTuple):
@@ -233,9 +233,9 @@ class _Operand(NamedTuple):
 def _operand(source: Source, position: int) -> _Operand | None:
     """Read the name of a column, or the bound before `<`; None if there is none."""
     text = source.text
-    name = _derived_name(source, position)
-    if name and _TEST.match(text, position + len(name)):
-        return _Operand(source.derived[name], position + len(name))
+    derived = _derived(source, position)
+    if derived is not None and (_TEST.match(text, derived[2]) or source.end.match(text, derived[2])):
+        return _Operand(derived[0], derived[2])
     if text.startswith(("`", "["), position):
         return _Operand(*name_at(text, position))
     found = _NAME_END.search(text, position)
@@ -294,7 +294,10 @@ def _equal(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:
         return None
     value, end = found
     if isinstance(left.name, DerivedColumn) and test["equal"] != "!=":
-        return Interval(left.name, value, value, with_low=True), end
+        points = Interval(left.name, value, value, with_low=True)
+        if points.empty:
+            raise ValueError(f"no value can meet {left.name} = {shown(value)}; points are whole numbers")
+        return points, end
     return (IsNotIn(left.name, (value,)) if test["equal"] == "!=" else Equals(left.name, value)), end
 
 
@@ -327,7 +330,9 @@ _FORMS: dict[str, Callable[[Source, _Operand, re.Match[str]], Found | None]] = {
 def _label(source: Source, position: int) -> Any:
     """Read the label: the text from a position to the end, without figures."""
     text = source.text
-    label = text[position:].strip()
+    label = text[position:]
+    row = _POINTS_ROW.search(label)
+    label = label[: len(label) if row is None else row.start()].strip()
     if not label:
         raise grammar_error(source, position, "a label after THEN")
     quoted = _QUOTED.match(label)

@@ -27,16 +27,20 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     """
     kinds = {condition.kind for condition in conditions if condition.comparisons}
     values = [value for condition in conditions for value in condition.values_named]
-    column = _ordered(conditions, kinds.pop(), values) if len(kinds) == 1 else _listed(conditions[0].column, values)
-    flags = np.column_stack([condition.holds(column) for condition in conditions])
-    return np.unique(flags, axis=0)
+    column = _ordered(conditions, kinds.pop(), values) if len(kinds) == 1 else _listed(conditions)
+    packed = np.packbits([condition.holds(column) for condition in conditions], axis=0)  # a row may be very long
+    return np.unpackbits(np.unique(packed, axis=1), axis=0, count=len(conditions)).T.astype(np.bool_)
 
 
-def _listed(name: Any, values: Sequence[Any]) -> Column:
-    """Return a column with each of the values, a value that is none of them, and a missing value."""
-    known = {identity(value) for value in values}
+def _listed(conditions: Sequence[Condition]) -> Column:
+    """Return a column with a value for each group of conditions that name it, another value, and a missing value."""
+    known: dict[Any, tuple[Any, list[int]]] = {}
+    for k, condition in enumerate(conditions):
+        for value in condition.values_named:
+            known.setdefault(identity(value), (value, []))[1].append(k)
+    values = {tuple(which): value for value, which in known.values()}.values()
     other = next(text for text in (f"other {k}" for k in range(len(known) + 1)) if identity(text) not in known)
-    return as_any_values(column_of_values(name, [*values, other, None]))
+    return as_any_values(column_of_values(conditions[0].column, [*values, other, None]))
 
 
 def _ordered(conditions: Sequence[Condition], kind: str, values: Sequence[Any]) -> Column:

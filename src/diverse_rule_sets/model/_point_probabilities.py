@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets._input.values import plain
+from diverse_rule_sets.model._checks import error, shown
+from diverse_rule_sets.model._conditions import Condition, Equals, is_number
 from diverse_rule_sets.model._scorecards import LEAD, POINTS, ScorecardColumn
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ Integers = NDArray[np.int64]
 # How much likelier than any other class the label of a rule stays, and how far from 0 and 1 a probability stays.
 _MARGIN, _TINY = 0.01, 1e-6
 # The slope is drawn towards 0 as if a record of variance 1 had no class; steps and tolerance of Newton's method.
-_RIDGE, _MAX_STEPS, _TOLERANCE = 1.0, 60, 1e-12
+_RIDGE, _MAX_STEPS, _TOLERANCE = 1.0, 500, 1e-12
+# The largest difference of the sum of probabilities from 1.
+_MAX_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,14 @@ class PointsTable:
     rows: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        rows = tuple(tuple(float(p) for p in row) for row in self.rows)
-        sums_to_1 = all(abs(math.fsum(row) - 1) < 1e-6 and min(row, default=-1) >= 0 for row in rows)
-        if not rows or not sums_to_1 or len({len(row) for row in rows}) != 1:
-            raise ValueError(
-                f"rows must be class probabilities that sum to 1, for one or more points, got {rows!r:.200}"
-            )
         if not isinstance(self.column, ScorecardColumn) or not self.column.counts_points:
-            raise ValueError(f"column must be the points or the lead of a scorecard, got {self.column!s:.80}")
-        object.__setattr__(self, "low", int(self.low))
-        object.__setattr__(self, "rows", rows)
+            raise ValueError(f"column must be the points or the lead of a scorecard, got {shown(self.column)}")
+        object.__setattr__(self, "rows", _check_rows(self.rows))
+        low, (smallest, largest) = plain(self.low), self.column.range
+        if type(low) is not int or not smallest <= low <= self.high <= largest:
+            expected = f"a whole number, and its rows must be for points from {smallest} to {largest}"
+            raise ValueError(f"low must be {expected}, got {shown(low)} and {len(self.rows)} rows")
+        object.__setattr__(self, "low", low)
 
     @property
     def high(self) -> int:
@@ -70,6 +72,19 @@ class PointsTable:
         return np.array(self.rows)[positions]
 
 
+def _check_rows(rows: Any) -> tuple[tuple[float, ...], ...]:
+    """Return rows of class probabilities as tuples; raises ValueError if one of them is not."""
+    try:
+        checked = tuple(tuple(plain(p) for p in row) for row in rows)
+        numbers = all(is_number(p) and p >= 0 for row in checked for p in row)
+        equally_long = len({len(row) for row in checked}) == 1
+        if numbers and equally_long and all(abs(math.fsum(row) - 1) < _MAX_ERROR for row in checked):
+            return tuple(tuple(map(float, row)) for row in checked)
+    except (TypeError, OverflowError):
+        pass
+    raise error("rows", "class probabilities that sum to 1, for one or more points", rows)
+
+
 def check_points_table(table: Any, conditions: Sequence[Condition]) -> None:
     """Raise an error unless the table of a rule is for the column that its conditions follow."""
     if table is None:
@@ -78,7 +93,10 @@ def check_points_table(table: Any, conditions: Sequence[Condition]) -> None:
         raise TypeError(f"points_table must be a PointsTable or None, got {table!r:.80}")
     followed = followed_column(conditions)
     if followed is None or followed[0] != table.column:
-        raise ValueError(f"points_table must be for a column that the conditions follow, got {table.column!s:.80}")
+        found = "no column of a scorecard" if followed is None else f"{followed[0]!s:.80}"
+        raise ValueError(
+            f"points_table must be for the column that the conditions follow, {found}, got {table.column!s:.80}"
+        )
 
 
 def followed_column(conditions: Sequence[Condition]) -> tuple[ScorecardColumn, Any] | None:
@@ -101,11 +119,13 @@ def followed_column(conditions: Sequence[Condition]) -> tuple[ScorecardColumn, A
 
 
 def points_of_rule(column: ScorecardColumn, conditions: Sequence[Condition]) -> range:
-    """Return the numbers of points that records can have which meet the conditions of a rule."""
-    low, high = column.range
+    """Return the numbers of points that records can have which meet the conditions of a rule; at least one number."""
+    smallest, largest = column.range
+    low, high = smallest, largest
     for condition in conditions:
         for test, bound in condition.comparisons if condition.column == column else ():
-            low, high = (max(low, int(bound)), high) if test == ">=" else (low, min(high, int(bound)))
+            nearest = min(max(smallest, bound), largest)
+            low, high = (max(low, nearest), high) if test == ">=" else (low, min(high, nearest))
     return range(low, max(low, high) + 1)
 
 
@@ -203,14 +223,19 @@ def fit_slope(rules: Sequence[FollowedRule], class_weights: Sequence[float] | No
             ones.append(float(weighted[rule.label]))
             alls.append(float(weighted.sum()))
     x, offset, y, n = (np.array(values, np.float64) for values in (steps, offsets, ones, alls))
-    slope = 0.0
+    slope, low, high = 0.0, 0.0, math.inf  # the gradient falls in the slope; its root lies between low and high
     for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip(offset + slope * x, -500, 500)))
         gradient = float(((y - n * p) * x).sum()) - _RIDGE * slope
         curvature = float((n * p * (1 - p) * x * x).sum()) + _RIDGE
-        step = max(-1.0, min(1.0, gradient / curvature))
-        slope = max(0.0, slope + step)
-        if abs(step) < _TOLERANCE or (slope == 0.0 and step < 0):
+        if slope == 0.0 and gradient <= 0:
+            break
+        low, high = (slope, high) if gradient > 0 else (low, slope)
+        following = slope + min(1.0, gradient / curvature)
+        if not low < following < high:
+            following = slope if math.isinf(high) else (low + high) / 2
+        step, slope = abs(following - slope), following
+        if step < _TOLERANCE * max(1.0, slope):
             break
     return slope
 

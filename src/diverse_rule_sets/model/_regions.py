@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, type_of
-from diverse_rule_sets.model._answers import plain_conditions
 from diverse_rule_sets.model._axes import (
     KNOWN,
     LARGEST,
@@ -32,6 +31,7 @@ from diverse_rule_sets.model._axes import (
     destinations,
     listed_values,
 )
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import DAY, Domain
 from diverse_rule_sets.model._formatting import format_value

@@ -18,8 +18,9 @@ from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers, plain_conditions
-from diverse_rule_sets.model._checks import check_parts, error, shown
+from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers
+from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
@@ -108,7 +109,7 @@ class RuleSet(RuleSetMethods):
         rules, fallbacks = ([Rule(*parts) for parts in some] for some in (parsed.rules, parsed.fallbacks))
         if classes is None:
             cards = [label for card in parsed.scorecards for label in card.labels]
-            classes = sorted({rule.label for rule in (*rules, *fallbacks)} | {parsed.default, *cards})
+            classes = sorted_labels({rule.label for rule in (*rules, *fallbacks)} | {parsed.default, *cards})
         zeros = (0,) * len(classes)
         conflict = parsed.conflict or "precision"
         return cls(tuple(rules), tuple(classes), parsed.default, zeros, zeros, conflict, tuple(fallbacks))

@@ -21,14 +21,22 @@ from typing import Any, NamedTuple
 
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._grammar import Source, condition_at, grammar_error, parse_rule, short_messages
+from diverse_rule_sets.model._grammar import (
+    NO_COLUMNS,
+    Source,
+    condition_at,
+    derived_columns,
+    grammar_error,
+    read_rule,
+    short_messages,
+)
 from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value
 from diverse_rule_sets.model._scorecards import Scorecard
 from diverse_rule_sets.model._signs import Sign
 
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'"
 _KEYWORD = re.compile(r"\s*+(?:Scorecard\s++)?+")
-_NAME = re.compile(r"[^`\"'():\n]{1,200}+(?:\(\d{1,9}\))?+")
+_NAME = re.compile(r"[^`\"'():\n]++(?:\(\d{1,9}\))?+")
 _LABELS = re.compile(r"\s*+\((?:-?\d++\s++to\s++-?\d++\s++)?+for\s++")
 _COLON = re.compile(r"\s*+:")
 _SEPARATOR = re.compile(r"(?:\s|[,;])*+")
@@ -72,6 +80,8 @@ def _scorecard(source: Source, default: Any) -> Scorecard:
         points, position = _points(source, position, labels[0] if len(labels) == 1 else None)
         always, if_ = _ALWAYS.match(text, position), _IF.match(text, position)
         if always:
+            if not base.keys().isdisjoint(points):
+                raise grammar_error(source, position, "the points that a label always has once")
             base |= points
             position = always.end()
         elif if_:
@@ -169,15 +179,22 @@ def parse_rule_set(text: str) -> ParsedRuleSet:
     """Return the parts of a rule set that is given as text; counts and probabilities are ignored."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a rule set must be a string, got {type(text).__name__}")
+    with short_messages():
+        return _rule_set(text)
+
+
+def _rule_set(text: str) -> ParsedRuleSet:
     blocks = _blocks(text)
-    scorecards = tuple(parse_scorecard(block) for kind, block in blocks if kind == "scorecard")
     names = [kind for kind, _ in blocks]
-    if "default" not in names:
+    if names.count("default") != 1 or names.count("fallbacks") > 1 or "rule" in names[names.index("default") :]:
         raise ValueError(
-            f"cannot read the rule set {excerpt(text)}: expected OTHERWISE and the default label at the end"
+            f"cannot read the rule set {excerpt(text)}: expected scorecards, rules, perhaps fallback rules, and at the "
+            "end OTHERWISE and the default label"
         )
+    scorecards = tuple(parse_scorecard(block) for kind, block in blocks if kind == "scorecard")
+    derived = derived_columns(scorecards)
     border = names.index("fallbacks") if "fallbacks" in names else len(blocks)
-    parsed = [(k < border, parse_rule(block, scorecards)) for k, (kind, block) in enumerate(blocks) if kind == "rule"]
+    parsed = [(k < border, read_rule(block, derived)) for k, (kind, block) in enumerate(blocks) if kind == "rule"]
     default = next(block for kind, block in blocks if kind == "default")
     sentence = next((block for kind, block in blocks if kind == "conflict"), "")
     conflict = next((name for name, known in CONFLICTS.items() if known in sentence), None)
@@ -185,7 +202,7 @@ def parse_rule_set(text: str) -> ParsedRuleSet:
         scorecards,
         tuple(rule for is_rule, rule in parsed if is_rule),
         tuple(rule for is_rule, rule in parsed if not is_rule),
-        parse_rule(default.strip().replace("OTHERWISE", "IF anything THEN", 1))[1],
+        read_rule(default.strip().replace("OTHERWISE", "IF anything THEN", 1), NO_COLUMNS)[1],
         conflict,
     )
 
@@ -193,14 +210,16 @@ def parse_rule_set(text: str) -> ParsedRuleSet:
 def _blocks(text: str) -> list[tuple[str, str]]:
     """Return the parts of the text: pairs of what a part is, and its lines."""
     blocks: list[tuple[str, list[str]]] = []
+    after_default = False  # sentences about conflicts and weights follow
     for line in text.splitlines():
         found = _BLOCK.match(line)
         kind = None if found is None else found.lastgroup
         if kind is not None:
             blocks.append((kind, [line]))
+            after_default |= kind == "default"
         elif blocks and (line[:1].isspace() or blocks[-1][0] == "rule"):
             blocks[-1][1].append(line)
-        elif line.strip() and not any(kind == "default" for kind, _ in blocks):
+        elif line.strip() and not after_default:
             raise ValueError(
                 f"cannot read the line {excerpt(line)} of a rule set: expected a scorecard, a rule or OTHERWISE"
             )

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.columns import CATEGORY, Column
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._input.values import NUMBER, plain
-from diverse_rule_sets.model._checks import check_classes, error, find_label, shown
+from diverse_rule_sets.model._checks import check_classes, error, shown
 from diverse_rule_sets.model._conditions import Condition, DerivedColumn, Equals, Flags, Interval
 from diverse_rule_sets.model._formatting import format_list_label, format_name, format_scorecard_name
 from diverse_rule_sets.model._outcomes import possible_outcomes
-from diverse_rule_sets.model._signs import Sign, check_points, points_text
+from diverse_rule_sets.model._signs import Sign, check_points, check_signs, points_text
 
 # The largest difference between two sums of points.
 MAX_RANGE = 10_000
@@ -42,7 +42,7 @@ class Scorecard:
     Parameters
     ----------
     name : the name under which rules use the points; it must not be the name of a column that the rules read
-    signs : tuple of :class:`Sign`, with different conditions. Signs on one column add up
+    signs : tuple of :class:`Sign`, with different conditions, at most 1000. Signs on one column add up
     labels : the labels that the signs give points to, in the order that settles ties: of labels with equally many
         points the first leads. By default the labels of the signs, in the order of first use
     base : dict of labels to the points that every record has; only for scorecards of several labels
@@ -68,11 +68,12 @@ class Scorecard:
         name = plain(self.name)
         if not isinstance(name, str) or not name.strip():
             raise error("name", "a string that is not empty", name)
-        signs = _check_signs(self.signs)
+        signs = check_signs(self.signs)
         base = check_points(self.base, "base")
-        used = tuple(dict.fromkeys([*base, *(label for sign in signs for label in sign.points)]))
+        used = tuple({_key(label): label for one in (base, *(s.points for s in signs)) for label in one}.values())
         labels = check_classes(self.labels or used, "labels")
-        unknown = [label for label in used if label not in labels]
+        known = {_key(label) for label in labels}
+        unknown = [label for label in used if _key(label) not in known]
         if unknown:
             raise error("points", f"points for the labels {shown(list(labels))}", unknown[0])
         if len(labels) == 1 and base:
@@ -113,14 +114,31 @@ class Scorecard:
         for sign in self.signs:
             by_column.setdefault(sign.condition.column, []).append(sign)
         outcomes = [(signs, possible_outcomes([sign.condition for sign in signs])) for signs in by_column.values()]
-        found = {}
-        for label in self.labels:
-            low = high = self.base.get(label, 0)
-            for signs, possible in outcomes:
-                sums = possible @ np.array([sign.points.get(label, 0) for sign in signs], np.int64)
-                low, high = low + int(sums.min()), high + int(sums.max())
-            found[label] = (low, high)
+        found = {label: (self.base.get(label, 0),) * 2 for label in self.labels}
+        for signs, possible in outcomes:
+            given: dict[Any, list[tuple[int, int]]] = {}
+            for k, sign in enumerate(signs):
+                for label, n in sign.points.items():
+                    given.setdefault(label, []).append((k, n))
+            for label, pairs in given.items():
+                numbers, points = np.array(pairs).T
+                sums = possible[:, numbers] @ points
+                low, high = found[label]
+                found[label] = (low + int(sums.min()), high + int(sums.max()))
         return found
+
+    @cached_property
+    def _positions(self) -> dict[tuple[bool, Any], int]:
+        return {_key(label): k for k, label in enumerate(self.labels)}
+
+    def position(self, label: Any) -> int:
+        """Return the position of a label in ``labels``; raises ValueError if it is none of them."""
+        label = plain(label)
+        try:
+            return self._positions[_key(label)]
+        except (KeyError, TypeError):
+            expected = f"one of the labels {shown(list(self.labels))} of the scorecard {shown(self.name)}"
+            raise error("label", expected, label) from None
 
     @property
     def n_pairs(self) -> int:
@@ -203,20 +221,9 @@ class Scorecard:
         return f"<Scorecard: {self.heading()}, {len(self.signs)} signs>"
 
 
-def _check_signs(signs: Any) -> tuple[Sign, ...]:
-    """Return the signs as a tuple; raises an error unless they are signs with different conditions."""
-    try:
-        checked = tuple(signs)
-    except TypeError:
-        checked = (signs,)
-    if not checked or not all(isinstance(sign, Sign) for sign in checked):
-        raise TypeError(f"signs must be a tuple of one or more signs, got {shown(signs)}")
-    known: set[Condition] = set()
-    for sign in checked:
-        if sign.condition in known:
-            raise ValueError(f"signs must have different conditions, got {sign.condition!s:.80} twice")
-        known.add(sign.condition)
-    return checked
+def _key(label: Any) -> tuple[bool, Any]:
+    """Return a key that is different for True and 1."""
+    return isinstance(label, bool), label
 
 
 @dataclass(frozen=True)
@@ -239,11 +246,11 @@ class ScorecardColumn(DerivedColumn):
         if self.part not in (POINTS, LEAD, LEADER):
             raise error("part", f"one of {POINTS!r}, {LEAD!r}, {LEADER!r}", self.part)
         if self.part != POINTS and not card.has_leader:
-            raise ValueError(f"the scorecard {card.name!r} gives points to one label only, so there is no {self.part}")
+            raise ValueError(
+                f"the scorecard {shown(card.name)} gives points to one label only, so there is no {self.part}"
+            )
         by_label = self.part == POINTS and card.has_leader
-        if by_label and self.label not in card.labels:
-            raise error("label", f"one of the labels {shown(list(card.labels))} of the scorecard", self.label)
-        object.__setattr__(self, "label", plain(self.label) if by_label else None)
+        object.__setattr__(self, "label", card.labels[card.position(self.label)] if by_label else None)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -251,9 +258,20 @@ class ScorecardColumn(DerivedColumn):
         return tuple(sign.condition for sign in self.scorecard.signs)
 
     @property
+    def origin(self) -> Scorecard:
+        """The scorecard."""
+        return self.scorecard
+
+    @property
     def counts_points(self) -> bool:
         """Whether the values are whole numbers; the leader is a label."""
         return self.part != LEADER
+
+    def checked_value(self, value: Any) -> Any:
+        """Return the label that a condition compares the leader with; raises ValueError if there is no such label."""
+        if self.counts_points:
+            raise ValueError(f"a condition on {self} must be an interval of points, got = {shown(value)}")
+        return self.scorecard.labels[self.scorecard.position(value)]
 
     @property
     def range(self) -> tuple[int, int]:
@@ -271,7 +289,7 @@ class ScorecardColumn(DerivedColumn):
         if self.part == LEAD:
             two = np.partition(sums, len(labels) - 2, axis=1)[:, -2:]
             return Column(self, NUMBER, (two[:, 1] - two[:, 0]).astype(np.float64))
-        number = 0 if self.label is None else labels.index(self.label)
+        number = 0 if self.label is None else self.scorecard.position(self.label)
         return Column(self, NUMBER, sums[:, number].astype(np.float64))
 
     def format(self, value: Any = None) -> str:
@@ -322,6 +340,14 @@ def scorecards_of(rules: Iterable[Any]) -> tuple[Scorecard, ...]:
     return tuple(dict.fromkeys(column.scorecard for column in columns if isinstance(column, ScorecardColumn)))
 
 
+def check_names(cards: Iterable[Scorecard]) -> None:
+    """Raise ValueError if two different scorecards have the same name."""
+    known: dict[str, Scorecard] = {}
+    for card in cards:
+        if known.setdefault(card.name, card) != card:
+            raise ValueError(f"two different scorecards have the name {shown(card.name)}, expected one of them")
+
+
 def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
     """Raise ValueError if a name of a scorecard is that of another one or of a column, or if a label is unknown."""
     rules = tuple(rules)
@@ -330,18 +356,19 @@ def check_scorecards(rules: Iterable[Any], classes: Sequence[Any]) -> None:
         return
     columns = {column for rule in rules for condition in rule.conditions for column in condition.columns}
     texts = {format_name(column): column for column in columns}
-    known: dict[str, Any] = {}
+    labels = {_key(label) for label in classes}
+    check_names(cards)
     for card in cards:
         for label in card.labels:
-            find_label(label, classes, f"a label of the scorecard {card.name!r}")
+            if _key(label) not in labels:
+                place = f"a label of the scorecard {shown(card.name)}"
+                raise error(place, f"one of the classes {shown(list(classes))}", label)
         for column in card.derived_columns():
             if str(column) in texts:
                 raise ValueError(
-                    f"the scorecard {card.name!r} has the same name as the column {shown(texts[str(column)])} that the "
-                    f"rules read; rename the scorecard"
+                    f"the text {shown(str(column))} would mean a part of the scorecard {shown(card.name)} and also the "
+                    f"column {shown(texts[str(column)])} that the rules read; rename the scorecard"
                 )
-            if known.setdefault(str(column), card) != card:
-                raise ValueError(f"two different scorecards have the name {card.name!r}, expected one of them")
     for rule in rules:
         if rule.points_table is not None and len(rule.points_table.rows[0]) != len(classes):
             raise error(

@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diverse_rule_sets._input.values import plain
-from diverse_rule_sets.model._checks import error, shown
+from diverse_rule_sets._input.values import plain, type_of
+from diverse_rule_sets.model._checks import check_label, error, shown
 from diverse_rule_sets.model._conditions import Condition, DerivedColumn
 from diverse_rule_sets.model._formatting import format_list_label
 
-# The largest number of points that a sign gives.
-MAX_POINTS = 1000
+# The largest number of points that a sign gives, and the largest number of signs of a scorecard.
+MAX_POINTS, MAX_SIGNS = 1000, 1000
 
 
 class Points(Mapping[Any, int]):
     """Whole numbers by label; a mapping that cannot be changed and is hashable."""
 
-    __slots__ = ("_pairs",)
-
     def __init__(self, points: Mapping[Any, int]) -> None:
-        self._pairs = tuple((plain(label), n) for label, n in points.items())
+        self._points = dict(points)
 
     def __getitem__(self, label: Any) -> int:
-        for known, n in self._pairs:
-            if known == label:
-                return n
-        raise KeyError(label)
+        return self._points[label]
 
     def __iter__(self) -> Iterator[Any]:
-        return (label for label, _ in self._pairs)
+        return iter(self._points)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._points)
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._pairs))
+        return hash(frozenset(self._points.items()))
 
     def __repr__(self) -> str:
-        return repr(dict(self._pairs))
+        return repr(self._points)
 
-    def __reduce__(self) -> Any:
-        return Points, (dict(self._pairs),)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"pairs": tuple(self._points.items())}  # skops does not keep keys of a dict that are booleans
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._points = dict(state["pairs"])
 
 
 @dataclass(frozen=True)
@@ -85,14 +83,48 @@ def check_points(points: Any, place: str) -> Points:
     expected = f"a dict of labels to whole numbers other than 0, from {-MAX_POINTS} to {MAX_POINTS}"
     if not isinstance(points, Mapping):
         raise TypeError(f"{place} must be {expected}, got {shown(points)}")
-    checked = {plain(label): plain(n) for label, n in points.items()}
+    checked = {check_label(label): plain(n) for label, n in points.items()}
     for label, n in checked.items():
         is_whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
         if not is_whole or n == 0 or abs(n) > MAX_POINTS:
             raise error(
-                f"{place}[{label!r:.60}]", f"a whole number other than 0, from -{MAX_POINTS} to {MAX_POINTS}", n
+                f"{place}[{shown(label)}]", f"a whole number other than 0, from -{MAX_POINTS} to {MAX_POINTS}", n
             )
     return Points({label: int(n) for label, n in checked.items()})
+
+
+def check_signs(signs: Any) -> tuple[Sign, ...]:
+    """Return the signs of a scorecard as a tuple; raises an error unless they are signs with different conditions."""
+    try:
+        checked = tuple(signs)
+    except TypeError:
+        checked = (signs,)
+    if not checked or not all(isinstance(sign, Sign) for sign in checked):
+        raise TypeError(f"signs must be a tuple of one or more signs, got {shown(signs)}")
+    if len(checked) > MAX_SIGNS:
+        raise ValueError(f"signs must be at most {MAX_SIGNS:,} signs, got {len(checked):,}")
+    known: set[Condition] = set()
+    for sign in checked:
+        if sign.condition in known:
+            raise ValueError(f"signs must have different conditions, got {sign.condition!s:.80} twice")
+        known.add(sign.condition)
+    _check_types([sign.condition for sign in checked])
+    return checked
+
+
+def _check_types(conditions: Sequence[Condition]) -> None:
+    """Raise ValueError if a column is compared by order, and also with a value of another type."""
+    compared = {condition.column: condition.kind for condition in conditions if condition.comparisons}
+    for condition in conditions:
+        if condition.column in compared and not getattr(condition, "mixed", False):
+            kind = compared[condition.column]
+            types = [condition.kind] if condition.comparisons else map(type_of, condition.values_named)
+            other = next((one for one in types if one != kind), None)
+            if other is not None:
+                raise ValueError(
+                    f"signs compare the column {shown(condition.column)} with values of the types {kind!r} and "
+                    f"{other!r}, expected one of them"
+                )
 
 
 def points_text(points: Mapping[Any, int]) -> str:

@@ -31,7 +31,7 @@ def rule_set_text(rule_set: RuleSet) -> str:
         parts.append(f"Fallback rules: {condition}, the first fallback rule that covers it decides:")
         for j, rule in enumerate(rule_set.fallbacks, len(rule_set.rules) + 1):
             parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}{shown[j - 1]}")
-        n_default = n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks)
+        n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
         default_counts = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
         coverage = f"no rule and no fallback rule covers {n_default:,} of {total:,} records"
         coverage += class_counts_text(default_counts)
