@@ -202,6 +202,12 @@ class Scorecard:
     def __repr__(self) -> str:
         return f"<Scorecard: {self.heading()}, {len(self.signs)} signs>"
 
+    def _repr_html_(self) -> str:
+        """Return the scorecard as an HTML table for notebooks."""
+        from diverse_rule_sets.model._notebook_scorecards import scorecard_html
+
+        return scorecard_html(self)
+
 
 def _check_signs(signs: Any) -> tuple[Sign, ...]:
     """Return the signs as a tuple; raises an error unless they are signs with different conditions."""
