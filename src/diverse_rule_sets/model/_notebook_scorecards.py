@@ -43,7 +43,8 @@ def card_table(card: Scorecard, classes: Sequence[Any]) -> str:
     label = "" if card.has_leader else f" for {label_html(classes, labels[0])}"
     notes = f'<p class="drs-muted">{_LEAD}</p>' if card.has_leader else ""
     table = f'<table class="drs-card"><thead><tr><th>sign</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return f'<p>{name}: a record gets the points{label} of all signs that hold for it.</p><div class="drs-wrap">{table}</div>{notes}'
+    title = f"{name}: a record gets the points{label} of all signs that hold for it."
+    return f'<p>{title}</p><div class="drs-wrap">{table}</div>{notes}'
 
 
 def _row(text: str, points: Mapping[Any, int], columns: Sequence[Any], classes: Sequence[Any]) -> str:
