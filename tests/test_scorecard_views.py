@@ -22,6 +22,7 @@ from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsMiss
 from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets.cli import _predicting, _terminal
 from diverse_rule_sets.cli._reading import load
+from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.report import CoverageDisplay, OverlapDisplay, RuleDisplay, ScorecardDisplay, html, write_html
 from diverse_rule_sets.report._summary import summarise
 from test_notebook import NOTEBOOKS, Reader, in_notebook
@@ -329,9 +330,8 @@ def test_labels_that_are_no_text(browser, tmp_path, classes):
         browser.run(PICK, position)
         (state,) = browser.run(STATE)
         assert int(state["label"]) == answers.labels[record["row"] - 1]
-        assert f"{classes[np.argmax(card.points(X)[record['row'] - 1])]:g} leads" in state["sum"].replace(
-            "True", "1"
-        ).replace("False", "0")
+        leader = classes[int(np.argmax(card.points(X)[record["row"] - 1]))]
+        assert f"{format_label(leader)} leads" in state["sum"]
     display = ScorecardDisplay.from_rule_set(rules, X, y)
     assert {level.leader for level in display.levels[0]} == {cut.leader for cut in display.cuts[0]}
     assert "Scorecard points" in on_screen(rules, 80)[0]
