@@ -15,9 +15,21 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from browser import chromium, contrast
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    Rule,
+    RuleSet,
+    Scorecard,
+    Sign,
+)
 from diverse_rule_sets._util.colours import GREY, class_colour, class_colours
 from diverse_rule_sets.baselines import CBAClassifier
+from diverse_rule_sets.model._point_probabilities import PointsTable, followed_column
 from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
@@ -81,15 +93,50 @@ CLASSES = ("no", "perhaps", "yes")
 
 
 @st.composite
+def scorecards(draw):
+    """Generate scorecards for one or more labels, with negative points and base points."""
+    labels = draw(st.lists(st.sampled_from(CLASSES), min_size=1, max_size=3, unique=True))
+    points = st.dictionaries(st.sampled_from(labels), st.integers(-3, 5).filter(bool), min_size=1)
+    signs = draw(st.lists(conditions(), min_size=1, max_size=6, unique=True))
+    base = draw(points) if len(labels) > 1 and draw(st.booleans()) else {}
+    name = draw(st.sampled_from(["points", "risk", "<b>points</b>"]))
+    return Scorecard(name, tuple(Sign(condition, draw(points)) for condition in signs), tuple(labels), base)
+
+
+def point_conditions(card):
+    """Generate conditions on the points, the leader and the lead of a scorecard."""
+    bounds = st.tuples(st.none() | st.integers(-4, 3), st.none() | st.integers(3, 12)).filter(any)
+    if not card.has_leader:
+        return bounds.map(lambda pair: card.between(*pair))
+    labels = st.sampled_from(card.labels)
+    points = st.builds(lambda pair, label: card.between(*pair, label), bounds, labels)
+    return points | labels.map(card.leads) | bounds.map(lambda pair: card.lead_between(*pair))
+
+
+@st.composite
+def points_tables(draw, body):
+    """Generate class probabilities by points for some conditions; None if they follow no points."""
+    followed = followed_column(body)
+    if followed is None or draw(st.integers(0, 3)) == 0:
+        return None
+    weights = st.lists(st.integers(1, 9), min_size=3, max_size=3)
+    rows = draw(st.lists(weights, min_size=1, max_size=5))
+    return PointsTable(followed[0], draw(st.integers(-3, 4)), [[n / sum(row) for n in row] for row in rows])
+
+
+@st.composite
 def rule_sets(draw, conflict=None):
-    """Generate rule sets with fallback rules, class weights and class counts, also those of huge tables."""
+    """Generate rule sets with scorecards, fallback rules, class weights and counts, also those of huge tables."""
     counts = st.lists(st.sampled_from([0, 1, 2, 7, 10**6, 10**9]), min_size=3, max_size=3)
+    card = draw(st.none() | scorecards())
 
     def rule():
-        body = {c.column: c for c in draw(st.lists(conditions(), min_size=0, max_size=3))}
-        return Rule(
-            tuple(body.values()), draw(st.sampled_from(CLASSES)), tuple(zip(CLASSES, draw(counts), strict=True))
-        )
+        body = draw(st.lists(conditions(), min_size=0, max_size=3))
+        if card is not None:
+            body += draw(st.lists(point_conditions(card), max_size=2))
+        body = tuple({c.column: c for c in body}.values())
+        numbers = tuple(zip(CLASSES, draw(counts), strict=True))
+        return Rule(body, draw(st.sampled_from(CLASSES)), numbers, draw(points_tables(body)))
 
     rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
     fallbacks = tuple(rule() for _ in range(draw(st.integers(0, 3))))

@@ -18,7 +18,7 @@ from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_errors, write_standard_output
 from diverse_rule_sets.cli._reading import LoadedTable, load
-from diverse_rule_sets.model._answers import no_answers
+from diverse_rule_sets.model._answers import no_answers, plain_conditions
 
 ALL = "all"
 _WRITE_BLOCK = 100_000  # records written to a pipe at a time
@@ -44,9 +44,8 @@ def load_for(rule_set: RuleSet, path: str, reading: Mapping[str, Any], also: Seq
 def records_for(rule_set: RuleSet, table: LoadedTable, also: Sequence[str] = ()) -> pl.DataFrame:
     """Return the columns that the rules read, with their types in training, and some others."""
     values: dict[Any, list[Any]] = {}
-    for rule in rule_set.all_rules:
-        for condition in rule.conditions:
-            values.setdefault(condition.column, []).extend(condition.values_named)
+    for condition in plain_conditions(rule_set.all_rules):
+        values.setdefault(condition.column, []).extend(condition.values_named)
     columns = [table.read(name, rule_set.kind(name) or None, tuple(values[name])) for name in column_names(rule_set)]
     if not columns:  # no rule has a condition: only the number of records matters
         columns = [pl.Series("x", np.zeros(table.frame.height))]

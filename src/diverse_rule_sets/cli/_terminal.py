@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from rich.console import Console, RenderableType
@@ -15,12 +15,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from diverse_rule_sets import Rule, RuleSet
+from diverse_rule_sets import Rule, RuleSet, Scorecard
 from diverse_rule_sets.cli._errors import escape_unprintable
-from diverse_rule_sets.model._formatting import ANYTHING, format_label
-from diverse_rule_sets.model._text import digits
+from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_scorecard_name
+from diverse_rule_sets.model._text import digits, points_figures
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
+_LEAD = "The label with the most points leads, of equally many the one listed first; the lead is by how many."
 _MAX_WIDTH = 120
 _UNLIMITED_WIDTH = 1_000_000
 
@@ -60,6 +61,8 @@ class _RulePrinter:
         legend = "Bar: classes of the covered records; then precision, records covered, coverage."
         title = Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold")
         self._print_lines(title, self._classes(), Text(legend, "dim"))
+        for card in self._rules.scorecards:
+            self._show_scorecard(card)
         for j, rule in enumerate(rules, 1):
             self._show_rule(j, rule)
         heading, notes = _notes(self._rules)
@@ -83,6 +86,47 @@ class _RulePrinter:
         ]
         return Text("   ").join(parts)
 
+    def _show_scorecard(self, card: Scorecard) -> None:
+        """Print a scorecard: the points of each sign, in a column for each label if the columns fit."""
+        self._screen.print(self._card_heading(card), width=self._width)
+        names = [_label(label) for label in card.labels]
+        widths = [max(len(name), 4) + 2 for name in names]
+        one, fits = not card.has_leader, sum(widths) <= self._width // 2
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=1)  # the margin
+        for label in card.labels if one or fits else ():
+            grid.add_column(justify="right", style=f"bold {self._style[label]}", no_wrap=True)
+        if not one and not fits:
+            grid.add_column(overflow="fold", max_width=self._width // 2)
+        grid.add_column(overflow="fold")
+        if not one and fits:
+            grid.add_row("", *map(Text, names), "")
+        base = [("always", card.base)] if card.base else []
+        for text, points in [*base, *((f"if {sign.condition}", sign.points) for sign in card.signs)]:
+            cells = [Text(str(points.get(label, ""))) for label in card.labels]
+            grid.add_row("", *(cells if one or fits else [self._points_list(points)]), Text(escape_unprintable(text)))
+        self._screen.print(grid, width=self._width)
+        if card.has_leader:
+            self._screen.print(Text(_LEAD, "dim"), width=self._width)
+        self._screen.print()
+
+    def _card_heading(self, card: Scorecard) -> Text:
+        """Return the name of a scorecard, and for one label the label and its possible points."""
+        name = escape_unprintable(format_scorecard_name(card.name))
+        text = Text.assemble(
+            ("Scorecard ", "bold"), (name, "bold"), ": a record gets the points of all signs that hold"
+        )
+        if card.has_leader:
+            return text
+        (label,) = card.labels
+        low, high = card.ranges[label]
+        return text.append(f", {low} to {high} for ").append(_label(label), f"bold {self._style[label]}")
+
+    def _points_list(self, points: Mapping[Any, int]) -> Text:
+        """Return points as a list of labels, for scorecards of many labels."""
+        parts = (Text.assemble(f"{n} ", (_label(label), self._style[label])) for label, n in points.items())
+        return Text(", ").join(parts)
+
     def _show_rule(self, number: int, rule: Rule) -> None:
         """Print one rule: its number, its conditions, its label and its figures."""
         grid = Table.grid(padding=(0, 2, 0, 0))
@@ -90,8 +134,21 @@ class _RulePrinter:
         grid.add_column(overflow="fold")
         grid.add_row(str(number), self._body(rule))
         grid.add_row("", self._label_line(rule))
+        if self._rules.follows_points and rule.points_table is not None:
+            grid.add_row("", self._figures(rule, str(rule.points_table.column)))
         self._screen.print(grid, width=self._width)
         self._screen.print()
+
+    def _figures(self, rule: Rule, column: str) -> Text:
+        """Return the probabilities of a rule by points; a line ends between two figures."""
+        lines, width = [f"probability of {_label(rule.label)} by {escape_unprintable(column)}:"], self._width - 3
+        for points, p in points_figures(rule, self._rules.classes):
+            longer = f"{lines[-1]} {points}: {digits(p)},"
+            if len(longer) <= width - self._number_width:
+                lines[-1] = longer
+            else:
+                lines.append(longer[len(lines[-1]) + 1 :])
+        return Text("\n".join(lines).removesuffix(","), "dim")
 
     def _body(self, rule: Rule) -> RenderableType:
         """Return the conditions: on one line if they fit, or else on one line each."""

@@ -138,15 +138,17 @@ class RuleSetMethods:
         Its columns are ``rule`` (the printed number), ``part`` (rule, fallback or default), ``if``, ``then``,
         ``conditions`` (their number), ``covers`` and ``coverage`` (number and share of training records; a fallback
         rule and the default label count the records that they decide), ``precision``, and the number of records of
-        each class.
+        each class. If rules use scorecards, there are two more columns, ``scorecard`` (its name) and ``points``, and
+        below the rules a row for each sign and label that it gives points to: ``part`` is sign, ``if`` its condition
+        and ``then`` the label. Base points are rows whose ``part`` is base.
 
         Parameters
         ----------
         like : a table; the data frame is of the same library. By default pandas is used, or polars without pandas
         """
-        from diverse_rule_sets.model._text import as_frame, frame_columns
+        from diverse_rule_sets.model._text import rules_frame
 
-        return as_frame(like, frame_columns(_rule_set(self)))
+        return rules_frame(_rule_set(self), like)
 
     def to_json(self) -> str:
         """Return the rule set as JSON text, the format in which models are stored; :meth:`from_json` reads it back.

@@ -220,6 +220,12 @@ class Scorecard:
     def __repr__(self) -> str:
         return f"<Scorecard: {self.heading()}, {len(self.signs)} signs>"
 
+    def _repr_html_(self) -> str:
+        """Return the scorecard as an HTML table for notebooks."""
+        from diverse_rule_sets.model._notebook_scorecards import scorecard_html
+
+        return scorecard_html(self)
+
 
 def _key(label: Any) -> tuple[bool, Any]:
     """Return a key that is different for True and 1."""

@@ -12,6 +12,7 @@ from diverse_rule_sets.model._formatting import format_body, format_label
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
     from diverse_rule_sets.model._rules import RuleSet
+    from diverse_rule_sets.model._scorecards import Scorecard
 
 
 def rule_set_text(rule_set: RuleSet) -> str:
@@ -59,15 +60,25 @@ def points_row(rule: Rule, classes: Sequence[Any]) -> str:
     table = rule.points_table
     if table is None:
         return ""
-    figures = points_figures(rule, classes)
-    step = -(-(len(figures) - 1) // (_MAX_FIGURES - 1)) if len(figures) > _MAX_FIGURES else 1
-    kept = figures[::step] + ([figures[-1]] if (len(figures) - 1) % step else [])
-    texts = (f"{points}: {digits(p)}" for points, p in kept)
+    texts = (f"{points}: {digits(p)}" for points, p in points_figures(rule, classes))
     return f"probability of {format_label(rule.label)} by {table.column}: {', '.join(texts)}"
 
 
 def points_figures(rule: Rule, classes: Sequence[Any]) -> list[tuple[str, float]]:
-    """Return the probabilities of the label of a rule by points; numbers of points with equal figures are one entry."""
+    """Return the figures of :func:`points_groups`, each with its points as text such as ``3`` or ``5 to 7``."""
+    return [(points_text(low, high), p) for low, high, p in points_groups(rule, classes)]
+
+
+def points_text(low: int, high: int) -> str:
+    """Return a range of points as text, such as ``3`` or ``5 to 7``."""
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def points_groups(rule: Rule, classes: Sequence[Any]) -> list[tuple[int, int, float]]:
+    """Return the probabilities of the label of a rule by points, at most a few: lowest points, highest points, figure.
+
+    Numbers of points with equal figures, rounded to two digits, are one group; of many groups some are left out.
+    """
     table = rule.points_table
     if table is None:
         return []
@@ -78,7 +89,8 @@ def points_figures(rule: Rule, classes: Sequence[Any]) -> list[tuple[str, float]
             groups[-1] = (groups[-1][0], points, groups[-1][2])
         else:
             groups.append((points, points, row[k]))
-    return [(str(low) if low == high else f"{low} to {high}", p) for low, high, p in groups]
+    step = -(-(len(groups) - 1) // (_MAX_FIGURES - 1)) if len(groups) > _MAX_FIGURES else 1
+    return groups[::step] + ([groups[-1]] if (len(groups) - 1) % step else [])
 
 
 def conflict_text(rule_set: RuleSet) -> str:
@@ -88,7 +100,7 @@ def conflict_text(rule_set: RuleSet) -> str:
 
 
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
-    """Return the rules, the fallback rules and the default label as the columns of a table, a row each."""
+    """Return the rules, the fallback rules, the default label and the signs as the columns of a table, a row each."""
     all_rules = rule_set.all_rules
     n_default = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks)
     counts = [*rule_set.class_counts(all_rules).astype(int).tolist(), list(rule_set.default_counts)]
@@ -111,12 +123,43 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     }
     for k, label in enumerate(rule_set.classes):
         columns[f"n {format_label(label)}"] = [row[k] for row in counts]
-    return columns
+    return _with_signs(columns, rule_set.scorecards) if rule_set.scorecards else columns
 
 
-def as_frame(like: Any, columns: dict[str, list[Any]]) -> Any:
-    """Return columns as a data frame of the library of a table, see :func:`frame_like`; ``rule`` are integers."""
-    return frame_like(like, columns, rule="Int64")
+def _with_signs(columns: dict[str, list[Any]], scorecards: Sequence[Scorecard]) -> dict[str, list[Any]]:
+    """Return the columns of a table with a row for each pair of a sign and a label, and for each base points."""
+    rows = [
+        {
+            "part": part,
+            "if": text,
+            "then": label,
+            "conditions": int(part == "sign"),
+            "scorecard": card.name,
+            "points": n,
+        }
+        for card in scorecards
+        for part, text, points in [
+            ("base", "always", card.base),
+            *(("sign", str(sign.condition), sign.points) for sign in card.signs),
+        ]
+        for label, n in points.items()
+    ]
+    n_rules = len(columns["rule"])
+    columns = columns | {"scorecard": [None] * n_rules, "points": [None] * n_rules}
+    return {name: [*values, *(row.get(name) for row in rows)] for name, values in columns.items()}
+
+
+def as_frame(like: Any, columns: dict[str, list[Any]], whole: Sequence[str] = ("rule",)) -> Any:
+    """Return columns as a data frame of the library of a table, see :func:`frame_like`; ``whole`` are integers."""
+    return frame_like(like, columns, **dict.fromkeys(whole, "Int64"))
+
+
+def rules_frame(rule_set: RuleSet, like: Any) -> Any:
+    """Return the rule set as a data frame of the library of a table."""
+    columns = frame_columns(rule_set)
+    counts = [f"n {format_label(label)}" for label in rule_set.classes]
+    whole = ["rule", "covers", *counts, "points"] if rule_set.scorecards else ["rule"]
+    return as_frame(like, columns, whole)
 
 
 def no_rule_text(rule_set: RuleSet) -> str:
@@ -154,7 +197,7 @@ def reason_of_counts(rule_set: RuleSet, group: Sequence[int], label: int) -> str
     return f"rules {numbers} together{counts}{result}"
 
 
-_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001}  # the smallest number above 0 in each format
+_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001, ".0%": 0.01}  # the smallest number above 0 in each format
 
 
 def digits(share: float, form: str = ".2f") -> str:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import EMPTY, Column
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
-from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._formatting import format_name, format_value
+from diverse_rule_sets.model._conditions import Condition, DerivedColumn
+from diverse_rule_sets.model._formatting import format_label, format_name, format_value
 from diverse_rule_sets.report._legends import NORMAL, SMALL, label_ticks
 from diverse_rule_sets.report._text_layout import (
     distinct_names,
@@ -229,7 +229,8 @@ def _category_scale(
     alone = sorted(named | set(frequent)) if counts.size > _MAX_CATEGORIES + 1 else list(range(counts.size))
     rare = [k for k in range(counts.size) if k not in set(alone)]
     groups: tuple[tuple[int, ...], ...] = (*((k,) for k in alone), *([tuple(rare)] if rare else []))
-    values = tuple(escape_missing(format_value(column.categories[k])) for k in alone)
+    form = format_label if isinstance(column.name, DerivedColumn) else format_value  # labels have no quotes
+    values = tuple(escape_missing(form(column.categories[k])) for k in alone)
     names = [distinct_names(values, 22)[value] for value in values]
     place_of = np.full(counts.size + 1, np.nan)
     for place, group in enumerate(groups):

@@ -25,7 +25,7 @@ from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Summary, summarise
 from diverse_rule_sets.report._text_layout import distinct_names
 
-_SCRIPTS = ("decide.js", "view.js", "table.js", "try.js", "main.js")
+_SCRIPTS = ("decide.js", "view.js", "table.js", "points.js", "try.js", "main.js")
 # With more classes the columns of the confusion matrix have numbers instead of names, and no percentages.
 _MAX_SHARES = 8
 # Largest width of a class name in that table, in letters.
@@ -257,10 +257,17 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
             _with_commas(len(rule_set)),
             f"and {with_noun(n_fallbacks, 'fallback rule') if n_fallbacks else 'no fallback rules'}",
         ),
-        ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", "on average"),
+        ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", _conditions_text(rule_set)),
         ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are covered by two or more rules"),
         ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are covered by no rule"),
     ]
+
+
+def _conditions_text(rule_set: RuleSet) -> str:
+    """Return the explanation of the number of conditions; with the number of signs if rules use scorecards."""
+    n_signs, n_cards = sum(len(card.signs) for card in rule_set.scorecards), len(rule_set.scorecards)
+    signs = f", and {with_noun(n_signs, 'sign')} in {with_noun(n_cards, 'scorecard')}" if n_cards else ""
+    return f"on average{signs}"
 
 
 def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.report._page_model import Field, field_of, model_of, no_panel_reason
+from diverse_rule_sets.report._page_scorecards import derived_fields, points_model, scorecard_texts, steps_of
 from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
 from diverse_rule_sets.report._summary import Flags, Integers, Summary
 from diverse_rule_sets.report._text_layout import distinct_names
@@ -43,6 +45,7 @@ def content(
     samples.append(_sample(summary, uncovered, summary.predicted, 2 * n_each, rng))
     records = np.unique(np.concatenate([part for pair in samples for part in pair.values()]).astype(np.int64))
     fields = [field_of(column, rule_set, records) for column in _columns(summary, names)]
+    by_name = {field.column.name: (j, field) for j, field in enumerate([*fields, *derived_fields(rule_set)])}
     phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.all_rules]
     reason = no_panel_reason(rule_set)
     examples = [{side: np.searchsorted(records, part).tolist() for side, part in pair.items()} for pair in samples]
@@ -56,11 +59,13 @@ def content(
         "labels": [distinct_names(tuple(facts["classes"]), _MAX_LABEL)[name] for name in facts["classes"]],
         "colours": [f"c{k}" for k in range(len(rule_set.classes))],  # CSS classes
         "columns": [field.to_dict() for field in fields],
-        "used_columns": [_used_columns(rule.conditions, fields) for rule in rule_set.all_rules],
+        "used_columns": [_used_columns(rule.conditions, by_name) for rule in rule_set.all_rules],
+        "scorecards": scorecard_texts(rule_set),
+        "steps": steps_of(rule_set),
         "records": _records(summary, fields, records, index),
         "examples": examples[:-1],
         "uncovered": examples[-1],
-        "model": None if reason else model_of(rule_set, fields),
+        "model": None if reason else model_of(rule_set, by_name) | points_model(rule_set, by_name),
         "no_panel_reason": reason,
     }
 
@@ -103,10 +108,9 @@ def _sample(
     return {side: np.sort(rng.choice(group, n, replace=False)) for side, (group, n) in sides.items()}
 
 
-def _used_columns(conditions: Iterable[Any], fields: list[Field]) -> list[int]:
-    """Return the position of the column of each condition."""
-    position = {field.column.name: j for j, field in enumerate(fields)}
-    return [position[condition.column] for condition in conditions]
+def _used_columns(conditions: Iterable[Condition], by_name: Mapping[Hashable, tuple[int, Field]]) -> list[int]:
+    """Return the positions of the columns of the table that conditions read."""
+    return list(dict.fromkeys(by_name[column][0] for condition in conditions for column in condition.columns))
 
 
 def _records(

@@ -6,7 +6,7 @@ choice, and the page embeds the results.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets.model._answers import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, comparable
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
@@ -126,7 +127,7 @@ def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if used and records.size else 0]
     selection = set(frequent.tolist()) | set(column.values[records].tolist())
-    conditions = (c for rule in rule_set.all_rules for c in rule.conditions if c.column == column.name)
+    conditions = (c for c in plain_conditions(rule_set.all_rules) if c.column == column.name)
     named = {identity(value): value for condition in conditions for value in condition.values_named}
     known = {column.positions[key] for key in named if key in column.positions}
     choices = [column.categories[k] for k in sorted(selection | known - {-1}) if k in known or (k >= 0 and counts[k])]
@@ -152,20 +153,23 @@ def no_panel_reason(rule_set: RuleSet) -> str:
             "If several rules cover a record, a Python function written for this rule set selects one of them. "
             "The page cannot run this function."
         )
-    for rule in rule_set.all_rules:
-        for condition in rule.conditions:
-            if not isinstance(condition, _KNOWN):
-                kind = type(condition).__name__
-                return f"A rule has a condition of a user-defined class ({kind}), which the page cannot evaluate."
+    for condition in plain_conditions(rule_set.all_rules):
+        if not isinstance(condition, _KNOWN):
+            kind = type(condition).__name__
+            return f"A rule has a condition of a user-defined class ({kind}), which the page cannot evaluate."
     return ""
 
 
-def model_of(rule_set: RuleSet, fields: Iterable[Field]) -> dict[str, Any]:
+def model_of(rule_set: RuleSet, by_name: Mapping[Hashable, tuple[int, Field]]) -> dict[str, Any]:
     """Return the conditions of all rules and the :class:`Decision` as plain numbers.
 
     Ballots are text, because their sums can exceed the integers that floating-point numbers represent exactly.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    by_name : the position and the field of each column that conditions test
     """
-    by_name = {field.column.name: (j, field) for j, field in enumerate(fields)}
     decision = rule_set.decision
     return {
         "n_rules": len(rule_set),
@@ -189,7 +193,7 @@ def _count_evidence(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _body_dicts(conditions: Iterable[Condition], by_name: dict[Hashable, tuple[int, Field]]) -> list[dict[str, Any]]:
+def _body_dicts(conditions: Iterable[Condition], by_name: Mapping[Hashable, tuple[int, Field]]) -> list[dict[str, Any]]:
     """Return the conditions of a rule, each with the position of its column."""
     fields = [(condition, *by_name[condition.column]) for condition in conditions]
     return [{"column": j, **field.condition(condition)} for condition, j, field in fields]

@@ -7,6 +7,7 @@ from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name, format_value
+from diverse_rule_sets.model._scorecards import LEADER, POINTS, ScorecardColumn
 
 _NUMBER_WORDS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
 _DATE_WORDS = {">": "after", ">=": "from", "<": "before", "<=": "up to"}
@@ -33,12 +34,17 @@ def phrase(condition: Condition) -> dict[str, Any]:
     {'column': 'age', 'verb': 'is', 'values': ['over 37 and at most 60']}
     >>> phrase(IsIn("job", ("clerk", "sales")))
     {'column': 'job', 'verb': 'is one of', 'values': ['clerk', 'sales']}
+    >>> from diverse_rule_sets import Scorecard
+    >>> phrase(Scorecard.parse("points (for ill): 3 if age > 55, 2 if sex = 'F'").between(low=3))
+    {'column': 'points', 'verb': 'are', 'values': ['at least 3']}
     """
     verb, values = _verb_and_values(condition)
     return {"column": name_of(condition.column), "verb": verb, "values": values}
 
 
 def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
+    if isinstance(condition.column, ScorecardColumn):
+        return _verb_and_points(condition, condition.column)
     if condition.holds_if_missing:
         return "is missing", []
     if condition.comparisons:
@@ -50,6 +56,16 @@ def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
     if isinstance(condition, Equals):
         return "is", values
     return ("is one of", values) if isinstance(condition, IsIn) else ("passes", [str(condition)])
+
+
+def _verb_and_points(condition: Condition, column: ScorecardColumn) -> tuple[str, list[str]]:
+    """Return the verb and the values of a condition on a scorecard."""
+    if column.part == LEADER:
+        return "for", [value_of(value) for value in condition.values_named]
+    bounds = [format_value(bound) for _, bound in condition.comparisons]
+    words = [f"{_NUMBER_WORDS[test]} {format_value(bound)}" for test, bound in condition.comparisons]
+    verb = "are" if column.part == POINTS and column.scorecard.name.casefold().startswith("points") else "is"
+    return verb, [bounds[0] if len(bounds) == 2 and bounds[0] == bounds[1] else " and ".join(words)]
 
 
 def sentence(phrases: Sequence[dict[str, Any]]) -> str:

@@ -132,8 +132,9 @@ class RuleDisplay(Display):
         X, y : the records and their labels
         rule : number of a rule or fallback rule as printed, from 1, or several numbers; None for all rules that use
             both features or no other features
-        features : names of two columns, or of one column; then the other axis has random positions. By default two
-            columns that the rules use; for a rule with one condition also the column that other rules use most
+        features : names of two columns, or of one column; then the other axis has random positions. The points of a
+            scorecard are named as in the rules, such as ``"points"`` or ``"lead"``. By default two columns that the
+            rules use; for a rule with one condition also the column that other rules use most
         max_points : largest number of records to draw. If there are more, records are selected at random, and a note
             in the plot says so
         random_state : seed of this selection and of the noise of positions
@@ -337,8 +338,7 @@ def _make_scale(
     if name is None:
         return strip_scale(records.size, rng)
     conditions = [condition for rule in rules for condition in rule.conditions if condition.column == name]
-    column = summary.table.column(name, summary.rule_set.expected_kind(name))
-    return scale_of(column, records, conditions, rng)
+    return scale_of(summary.column(name), records, conditions, rng)
 
 
 def _condition_on(rule: Rule, name: Hashable | None) -> Condition | None:

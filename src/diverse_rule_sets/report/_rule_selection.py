@@ -6,7 +6,7 @@ import itertools
 import numbers
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,16 +38,27 @@ def feature_pair(summary: Summary, selection: Sequence[int] | None, features: An
         listed = list(features) if several else [features]
         if len(listed) not in (1, 2) or len(set(listed)) < len(listed):
             raise ValueError(f"features must be the names of one or two different columns, got {features!r}")
-        for name in listed:
-            if name not in summary.table.names:
-                raise ValueError(f"features must be names of columns of X, got {name!r}, which is not a column")
-        return (listed[0], listed[1] if len(listed) == 2 else None)
+        columns = [_column(summary, name) for name in listed]
+        return (columns[0], columns[1] if len(columns) == 2 else None)
     rule_set = summary.rule_set
     rules = rule_set.rules if selection is None else tuple(rule_set.all_rules[j - 1] for j in selection)
     best = _best_pair(rules)
     used = [*best, *(name for name in _by_use(rule_set.all_rules) if name not in best)]
     used = used or summary.table.names
     return (used[0], used[1] if len(used) > 1 else None)
+
+
+def _column(summary: Summary, name: Any) -> Hashable:
+    """Return the column that a name means: one of the table, or else one that a scorecard of the rules derives."""
+    if name in summary.table.names:
+        return cast(Hashable, name)
+    derived = {str(column): column for card in summary.rule_set.scorecards for column in card.derived_columns()}
+    if name in derived.values():
+        return cast(Hashable, name)
+    if name not in derived:
+        scorecards = f" or of points ({', '.join(map(repr, derived))})" if derived else ""
+        raise ValueError(f"features must be names of columns of X{scorecards}, got {name!r}, which is not a column")
+    return derived[name]
 
 
 def _best_pair(rules: Sequence[Rule]) -> list[Hashable]:

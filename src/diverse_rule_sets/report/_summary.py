@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.estimators._base import RuleSetEstimator
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers
-from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import PointSums, Scorecard, ScorecardColumn
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -68,6 +71,21 @@ class Summary:
     def depth(self) -> Integers:
         """Number of rules that cover each record."""
         return self._answers.depth
+
+    def column(self, name: Hashable) -> Column:
+        """Return a column of the table with the type that the rules expect, or a derived column of a scorecard."""
+        if isinstance(name, ScorecardColumn):
+            return self._points.column(name)
+        return self.table.column(name, self.rule_set.expected_kind(name))
+
+    @cached_property
+    def _points(self) -> PointSums:
+        """The points of all records, of all scorecards that the rules use."""
+        cards = self.rule_set.scorecards
+        points = PointSums(column for card in cards for column in card.derived_columns())
+        for condition in dict.fromkeys(sign.condition for card in cards for sign in card.signs):
+            points.add(condition, condition.holds(self.column(condition.column)))
+        return points
 
     @property
     def classes(self) -> list[str]:
@@ -208,9 +226,21 @@ def rules_and_table(clf: Any, X: Any, name: str) -> tuple[RuleSet, Table]:
 
 def _rename(rule_set: RuleSet, names: Mapping[Hashable, Hashable]) -> RuleSet:
     """Return the rule set with other names of the columns."""
+    taken = {format_name(name) for name in names.values()}
+    cards = {card: _rename_card(card, names, taken) for card in rule_set.scorecards}
+
+    def rename_points(column: ScorecardColumn) -> ScorecardColumn:
+        return replace(column, scorecard=cards[column.scorecard])
+
+    def rename_condition(condition: Condition) -> Condition:
+        column = condition.column
+        renamed = rename_points(column) if isinstance(column, ScorecardColumn) else names[column]
+        return replace(condition, column=renamed)
 
     def rename(rule: Rule) -> Rule:
-        return replace(rule, conditions=tuple(replace(c, column=names[c.column]) for c in rule.conditions))
+        table = rule.points_table
+        table = None if table is None else replace(table, column=rename_points(table.column))
+        return replace(rule, conditions=tuple(map(rename_condition, rule.conditions)), points_table=table)
 
     return replace(
         rule_set,
@@ -218,6 +248,17 @@ def _rename(rule_set: RuleSet, names: Mapping[Hashable, Hashable]) -> RuleSet:
         fallbacks=tuple(map(rename, rule_set.fallbacks)),
         kinds=tuple((names[column], kind) for column, kind in rule_set.kinds),
     )
+
+
+def _rename_card(card: Scorecard, names: Mapping[Hashable, Hashable], taken: set[str]) -> Scorecard:
+    """Return a scorecard with other names of the columns; its own name has a number if a column has this name."""
+    signs = (replace(s, condition=replace(s.condition, column=names[s.condition.column])) for s in card.signs)
+    renamed, number = replace(card, signs=tuple(signs)), 1
+    while taken & {str(column) for column in renamed.derived_columns()}:
+        number += 1
+        renamed = replace(renamed, name=f"{card.name} ({number})")
+    taken |= {str(column) for column in renamed.derived_columns()}
+    return renamed
 
 
 def _ratio(part: int, whole: int) -> float | None:

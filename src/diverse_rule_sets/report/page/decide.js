@@ -15,14 +15,19 @@ function readValue(column, cell) {
 }
 
 function readModel(model, columns) {
+  const all = [...columns, ...model.derived];
   const readCondition = (condition) => {
-    const read = (value) => readValue(columns[condition.column], value);
+    const read = (value) => readValue(all[condition.column], value);
     if (condition.tests) return { ...condition, tests: condition.tests.map(([test, bound]) => [test, read(bound)]) };
     return condition.values ? { ...condition, values: condition.values.map(read) } : condition;
   };
   return {
     ...model,
     bodies: model.bodies.map((body) => body.map(readCondition)),
+    scorecards: model.scorecards.map((card) => ({
+      ...card,
+      signs: card.signs.map((sign) => ({ ...sign, condition: readCondition(sign.condition) })),
+    })),
     ballots: model.ballots && model.ballots.map((row) => row.map(BigInt)),
   };
 }
@@ -37,6 +42,27 @@ function holds(condition, value) {
   if (condition.missing || value === null) return Boolean(condition.missing) && value === null;
   if (condition.tests) return condition.tests.every(([test, bound]) => COMPARE[test](value, bound));
   return condition.values.includes(value) !== condition.not;
+}
+
+// Return which signs of a scorecard hold for a record, the points of each label, the label that leads, and its lead. Of
+// labels with equally many points the first one leads.
+function countPoints(card, record) {
+  const signs = card.signs.map(({ condition }) => holds(condition, record[condition.column]));
+  const sums = card.base.map((n, k) => card.signs.reduce((sum, { points }, s) => sum + (signs[s] ? points[k] : 0), n));
+  const leader = sums.indexOf(Math.max(...sums));
+  const lead = sums[leader] - Math.max(...sums.filter((_, k) => k !== leader));
+  return { signs, sums, leader, lead };
+}
+
+// Return the value of a derived column: the points of a label, the lead, or the position of the label that leads.
+function derivedValue(derived, points) {
+  const count = points[derived.scorecard];
+  return derived.part === "points" ? count.sums[derived.label] : count[derived.part];
+}
+
+// Return the class probabilities for a number of points.
+function pointProbabilities(table, points) {
+  return table.rows[Math.min(Math.max(points - table.low, 0), table.rows.length - 1)];
 }
 
 // Return the class with the largest sum of ballots. If sums are equal, the first class in the order of preference wins.
@@ -69,9 +95,12 @@ function firstCovering(model, covers, winner) {
 }
 
 // Return the result for a record, which is a list of values from readValue. `deciding` is the position of the deciding
-// rule among rules and fallback rules, or -1 if there is none.
+// rule among rules and fallback rules, or -1 if there is none. `points` are the results of all scorecards, and `values`
+// the values of the record and of the derived columns.
 function decide(model, record) {
-  const checks = model.bodies.map((body) => body.map((condition) => holds(condition, record[condition.column])));
+  const points = model.scorecards.map((card) => countPoints(card, record));
+  const values = [...record, ...model.derived.map((derived) => derivedValue(derived, points))];
+  const checks = model.bodies.map((body) => body.map((condition) => holds(condition, values[condition.column])));
   const covers = checks.map((body) => body.every(Boolean));
   const covering = covers.flatMap((flag, j) => (flag && j < model.n_rules ? [j] : []));
   const winner = covering.length && model.ballots ? winningClass(model, covering) : null;
@@ -79,6 +108,9 @@ function decide(model, record) {
   const position = deciding < 0 ? model.bodies.length : deciding; // the default label follows rules and fallback rules
   const evidence = covering.length ? model.count_evidence : null;
   const label = evidence ? winner : model.labels[position];
-  const probabilities = evidence ? countProbabilities(evidence, covering) : model.probabilities[position];
-  return { checks, covering, deciding, label, probabilities };
+  const table = deciding < 0 ? null : model.points_tables[deciding];
+  let probabilities = model.probabilities[position];
+  if (evidence) probabilities = countProbabilities(evidence, covering);
+  else if (table) probabilities = pointProbabilities(table, values[table.column]);
+  return { points, values, checks, covering, deciding, label, probabilities };
 }

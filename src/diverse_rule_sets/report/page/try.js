@@ -84,18 +84,25 @@ function makeField(page, record, invalid, j, update) {
   return make(column, id, label, () => record[j], set, reject);
 }
 
+// The mark of a condition that holds or does not hold.
+function markNode(met) {
+  const mark = el("span", { class: met ? "met" : "unmet" }, met ? "✓" : "✗");
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", met ? "holds" : "does not hold");
+  return mark;
+}
+
+// The value of a column in the record.
+const hereNode = (column, value) => el("small", { class: "here" }, "in this record: ", bdi(valueText(column, value)));
+
 // One rule with its conditions, each marked as met or not met by the record.
-function ruleChecks(page, result, record, j) {
+function ruleChecks(page, model, result, j) {
   const rule = page.facts.rules[j];
   const items = page.phrases[j].map((part, c) => {
-    const met = result.checks[j][c];
-    const column = page.columns[page.used_columns[j][c]];
-    const mark = el("span", { class: met ? "met" : "unmet" }, met ? "✓" : "✗");
-    mark.setAttribute("role", "img");
-    mark.setAttribute("aria-label", met ? "holds" : "does not hold");
-    const value = bdi(valueText(column, record[page.used_columns[j][c]]));
-    const here = el("small", { class: "here" }, "in this record: ", value);
-    return el("li", {}, mark, el("span", {}, conditionNode(part), " ", here));
+    const position = model.bodies[j][c].column;
+    const column = [...page.columns, ...model.derived][position];
+    const text = el("span", {}, conditionNode(part), " ", hereNode(column, result.values[position]));
+    return el("li", {}, markNode(result.checks[j][c]), text);
   });
   const title = el(
     "p",
@@ -110,6 +117,7 @@ function ruleChecks(page, result, record, j) {
     { class: j === result.deciding ? "checked decides" : "checked" },
     title,
     el("ul", { class: "checks" }, ...items),
+    ...stepNodes(page, model, result, j),
   );
 }
 
@@ -164,12 +172,12 @@ function probabilityBars(page, result) {
 }
 
 // The rules that cover the record, the deciding rule first, then all others by the number of conditions not met.
-function reasons(page, model, result, record, open) {
+function reasons(page, model, result, open) {
   const others = [...model.bodies.keys()].filter((j) => !result.covering.includes(j) && j !== result.deciding);
   const first = [result.deciding, ...result.covering.filter((j) => j !== result.deciding)].filter((j) => j >= 0);
   const fails = (j) => result.checks[j].filter((met) => !met).length;
   others.sort((a, b) => fails(a) - fails(b) || a - b);
-  const nodes = first.map((j) => ruleChecks(page, result, record, j));
+  const nodes = first.map((j) => ruleChecks(page, model, result, j));
   if (!first.length) nodes.push(el("p", {}, defaultText(page, model)));
   if (others.length) {
     const more = el(
@@ -177,7 +185,7 @@ function reasons(page, model, result, record, open) {
       { id: "others", open },
       el("summary", {}, `Other rules (${others.length}), by the number of conditions not met`),
     );
-    more.append(...others.map((j) => ruleChecks(page, result, record, j)));
+    more.append(...others.map((j) => ruleChecks(page, model, result, j)));
     nodes.push(more);
   }
   return nodes;
@@ -189,7 +197,8 @@ function showResult(page, model, record, invalid) {
   const open = Boolean(node("others") && node("others").open);
   node("prediction").replaceChildren(...prediction(page, model, result), ...invalidTexts(page, record, invalid));
   node("probabilities").replaceChildren(...probabilityBars(page, result));
-  node("reasons").replaceChildren(...reasons(page, model, result, record, open));
+  node("reasons").replaceChildren(...reasons(page, model, result, open));
+  node("points").replaceChildren(...page.scorecards.map((card, s) => pointsNode(page, model, result, card, s)));
   Object.assign(node("result").dataset, {
     label: result.label,
     deciding: result.deciding,
