@@ -18,7 +18,8 @@ from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_errors, write_standard_output
 from diverse_rule_sets.cli._reading import LoadedTable, load
-from diverse_rule_sets.model._answers import no_answers, plain_conditions
+from diverse_rule_sets.model._answers import no_answers
+from diverse_rule_sets.model._condition_base import plain_conditions
 
 ALL = "all"
 _WRITE_BLOCK = 100_000  # records written to a pipe at a time

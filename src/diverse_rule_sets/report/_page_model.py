@@ -14,7 +14,7 @@ import numpy as np
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, type_of
-from diverse_rule_sets.model._answers import plain_conditions
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, comparable
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
