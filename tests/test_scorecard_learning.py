@@ -75,7 +75,7 @@ def test_every_size_of_the_path_keeps_to_the_limits():
     rng = np.random.default_rng(0)
     sample = make_sample(1, n=200, n_items=12, n_classes=3)
     columns = rng.integers(0, 5, 12)
-    path = PointsSearch(sample, columns, max_points=9, every=2).path(max_signs=4, max_pairs=9)
+    path = list(PointsSearch(sample, columns, max_points=9, every=2).grow(max_signs=4, max_pairs=9))
     assert path
     losses = [_points.parameters(sample, pairs).loss for pairs in path]
     assert all(b < a for a, b in itertools.pairwise(losses))
@@ -90,7 +90,7 @@ def test_every_size_of_the_path_keeps_to_the_limits():
 def test_banned_items_are_no_signs():
     sample = make_sample(2)
     sample.allowed[[0, 3, 5], 1] = False
-    for pairs in PointsSearch(sample, np.arange(8), 5).path(6, 6):
+    for pairs in PointsSearch(sample, np.arange(8), 5).grow(6, 6):
         assert not {0, 3, 5} & {pair.item for pair in pairs}
 
 

@@ -16,7 +16,7 @@ depend on the order in which they are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,24 +212,22 @@ class PointsSearch:
         self.every = every
         self.max_per_column = max_per_column
 
-    def path(self, max_signs: int, max_pairs: int) -> list[tuple[Pair, ...]]:
-        """Return a scorecard of each size: one pair of sign and class, two pairs, and so on.
+    def grow(self, max_signs: int, max_pairs: int) -> Iterator[tuple[Pair, ...]]:
+        """Yield a scorecard of each size: one pair of sign and class, two pairs, and so on.
 
         After some additions, and after the last one, each pair in turn is removed and the best pair is added in its
         place, which may be another one.
         """
-        found: list[tuple[Pair, ...]] = []
         pairs: tuple[Pair, ...] = ()
         loss = np.inf
         while len(pairs) < max_pairs:
             best = self.best_addition(pairs, max_signs)
             if best is None or best[1] >= loss - _TOLERANCE:
-                break
+                return
             pairs, loss = (*pairs, best[0]), best[1]
             if len(pairs) > 1 and (len(pairs) % self.every == 0 or len(pairs) == max_pairs):
                 pairs, loss = self.choose_again(pairs, loss, max_signs)
-            found.append(pairs)
-        return found
+            yield pairs
 
     def choose_again(self, pairs: tuple[Pair, ...], loss: float, max_signs: int) -> tuple[tuple[Pair, ...], float]:
         """Replace each pair in turn by the best one, if that lowers the loss."""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Backend
@@ -23,13 +24,17 @@ from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, Parameters, PointsSearch, Sample, log_losses, parameters
 
+Floats = NDArray[np.float64]
 # Largest number of records that signs and points are learnt from.
 _MAX_RECORDS = 8000
 # Points of a sign are from 1 to this number.
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
 _PAIRS_PER_SIGN = 3
-_N_FOLDS = 3
+# Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
+_N_FOLDS, _PATIENCE = 3, 8
+# After how many additions signs are chosen again in cross-fitting, with two classes and with more.
+_EVERY, _EVERY_OF_MANY = 3, 6
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
@@ -86,16 +91,17 @@ def learn_scorecard(
     sample = _draw(backend, measures, labels, allowed)
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
     size = _choose_size(sample, columns, max_signs, max_pairs)
-    path = PointsSearch(sample, columns, MAX_POINTS, every=1).path(max_signs, size) if size else []
-    if not path:
+    every = 1 if labels.size == 2 else _EVERY
+    grown = list(PointsSearch(sample, columns, MAX_POINTS, every).grow(max_signs, size))
+    if not grown:
         return None
-    pairs = path[-1]
+    pairs = grown[-1]
     base = () if labels.size == 2 else _base_points(sample, pairs, parameters(sample, pairs))
     pairs, base = _without_common_factor(pairs, base)
     named = tuple(pair._replace(label=int(labels[pair.label])) for pair in pairs)
-    every = np.zeros(measures.searched.size, np.int64)
-    every[labels] = base or 0
-    return LearntScorecard(named, tuple(every.tolist()) if base else ())
+    of_all = np.zeros(measures.searched.size, np.int64)
+    of_all[labels] = base or 0
+    return LearntScorecard(named, tuple(of_all.tolist()) if base else ())
 
 
 def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_support: int) -> Flags:
@@ -129,17 +135,27 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
 def _choose_size(sample: Sample, columns: Integers, max_signs: int, max_pairs: int) -> int:
     """Return the number of pairs of sign and class by cross-fitting; 0 for no scorecard."""
     folds = _folds(sample.codes, sample.n_classes)
-    losses = np.zeros((max_pairs + 1, sample.codes.size))
-    for fold in range(_N_FOLDS):
-        inside, outside = (sample.take(np.flatnonzero(flags)) for flags in (folds != fold, folds == fold))
-        path = [(), *PointsSearch(inside, columns, MAX_POINTS).path(max_signs, max_pairs)]
-        for size in range(max_pairs + 1):
-            pairs = path[min(size, len(path) - 1)]
-            losses[size, folds == fold] = log_losses(outside, pairs, parameters(inside, pairs))
-    totals = losses.sum(axis=1)
-    best = int(np.argmin(np.round(totals, 9)))
-    errors = (losses - losses[best]).std(axis=1) * math.sqrt(sample.codes.size)
-    return next(m for m in range(max_pairs + 1) if totals[m] <= totals[best] + _STANDARD_ERRORS * errors[m] + 1e-9)
+    inside = [sample.take(np.flatnonzero(folds != fold)) for fold in range(_N_FOLDS)]
+    outside = [sample.take(np.flatnonzero(folds == fold)) for fold in range(_N_FOLDS)]
+    every = _EVERY if sample.n_classes == 2 else _EVERY_OF_MANY
+    growing = [PointsSearch(one, columns, MAX_POINTS, every).grow(max_signs, max_pairs) for one in inside]
+    found: list[tuple[Pair, ...]] = [()] * _N_FOLDS
+    losses: list[Floats] = []
+    best = 0
+    while len(losses) <= max_pairs and len(losses) <= best + _PATIENCE:
+        found = [next(grown, before) for grown, before in zip(growing, found, strict=True)] if losses else found
+        losses.append(np.empty(sample.codes.size))
+        for fold, pairs in enumerate(found):
+            model = parameters(inside[fold], pairs)
+            losses[-1][folds == fold] = log_losses(outside[fold], pairs, model)
+        if losses[-1].sum() < losses[best].sum() - 1e-9:
+            best = len(losses) - 1
+    for size, one in enumerate(losses):
+        difference = one - losses[best]
+        error = float(difference.std()) * math.sqrt(difference.size)
+        if difference.sum() <= _STANDARD_ERRORS * error + 1e-9:
+            return size
+    return best
 
 
 def _folds(codes: Integers, n_classes: int) -> Integers:
