@@ -49,8 +49,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         by two rules; 1 sets no limit.
     min_support : int, default=3
         Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
-        those of an average class with more, is rare: a warning names it, no rule is learnt for it, and its records do
-        not count in the search. It stays in ``classes_`` and in all class counts.
+        those of an average class with more, is rare: a warning names it, no rule is learnt for it, its records do not
+        count in the search, and it is the default label only if it is given. It stays in ``classes_`` and in all class
+        counts. A class with fewer records that is not rare gives a warning too.
     max_fallbacks : int, default=15
         Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
         that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the

@@ -55,12 +55,16 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """The training records as items, the measures of rules, and the constraints on rules."""
+    """The training records as items, the measures of rules, and the constraints on rules.
+
+    ``not_default`` are flags of the classes that are not the default label unless the user gives it.
+    """
 
     encoder: Encoder
     backend: Backend
     measures: Measures
     constraints: Constraints
+    not_default: NDArray[np.bool_]
 
 
 class LearntRules(NamedTuple):
@@ -131,7 +135,7 @@ def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]
 
 
 def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
-    """Return the share of each class that rules of its own label cover; 1 for rare classes."""
+    """Return the share of each class that rules of its own label cover."""
     backend, given = data.backend, [rule.cover for rule in data.constraints.given]
     covers = given + [backend.cover(step.body) for step in found.learnt]
     n_covered = np.zeros(backend.n_classes)
@@ -141,4 +145,4 @@ def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
             if step.label == label:
                 union = backend.union(union, cover)
         n_covered[label] = backend.class_counts(union)[label]
-    return np.where(data.measures.searched, n_covered / backend.class_totals, 1.0)
+    return n_covered / backend.class_totals
