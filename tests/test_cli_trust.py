@@ -724,7 +724,7 @@ def hostile(tmp_path_factory):
         Rule((IsIn(name, (f"p{HOSTILE}", f"q{HOSTILE}")),), one, ((one, 4), (other, 0))),
     )
     fallbacks = (Rule((Interval(number, high=5),), other, counts),)
-    model = RuleSet(rules, (one, other), one, (6, 5), (1, 2), fallbacks=fallbacks)
+    model = RuleSet(rules, (one, other), one, (6, 7), (2, 4), fallbacks=fallbacks)
     (folder / "m.json").write_text(model.to_json())
     words = [f"{letter}{HOSTILE}" for letter in "vpz"]
     frame = pl.DataFrame({name: words * 10, number: [k % 7 for k in range(30)], f"y{HOSTILE}": [one, other] * 15})

@@ -139,7 +139,8 @@ def test_a_fallback_rule_may_decide():
     assert rule_set.why({"a": 9, "b": 9}).splitlines()[-1] == (
         "It would be ugly if a <= 5 (it is 9): decided by fallback rule 2."
     )
-    counted = replace(rule_set, fallbacks=(replace(rule_set.fallbacks[0], class_counts=(("bad", 1), ("ugly", 3))),))
+    fallback = replace(rule_set.fallbacks[0], class_counts=(("bad", 1), ("ugly", 3)))
+    counted = replace(rule_set, fallbacks=(fallback,), uncovered_counts=(1, 1, 3))
     assert counted.why({"a": 0, "b": 9}).splitlines() == [
         "ugly, decided by fallback rule 2, because no rule covers this record: IF b > 5 THEN ugly.",
         "In this record b is 9.",

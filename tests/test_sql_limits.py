@@ -463,8 +463,8 @@ def many_rules(n_rules, n_classes=3, n_fallbacks=0, conflict="first"):
         )
         for j in range(n_rules + n_fallbacks)
     ]
-    totals = (99999,) * n_classes
-    return RuleSet(tuple(rules[:n_rules]), classes, classes[0], totals, totals, conflict, tuple(rules[n_rules:]))
+    totals, uncovered = (199_999,) * n_classes, (99_999,) * n_classes
+    return RuleSet(tuple(rules[:n_rules]), classes, classes[0], totals, uncovered, conflict, tuple(rules[n_rules:]))
 
 
 @pytest.mark.parametrize("conflict", ["first", "smoothed", "vote", "counts"])
