@@ -343,6 +343,13 @@ def test_encodings_of_text_files(tmp_path, name):
     assert load(str(tmp_path / "t.csv"), {"encoding": name}).frame.rows() == [("1", "2")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_error_names_the_encoding_that_was_given(drs, files, encoding):
+    code, out, said = drs("fit", files / "t.csv", "-t", "y", "--encoding", encoding)
+    assert (code, out) == (1, "")
+    assert f"t.csv: is not {encoding} text (" in said
+
+
 def test_another_encoding_is_suggested(tmp_path):
     with pytest.raises(InputError, match=r"is not utf-8 text .* give --encoding, such as utf-16$"):
         cells_of(tmp_path, "größe,b\n1,2\n".encode("utf-16"))

@@ -633,3 +633,14 @@ def test_a_rule_set_with_a_thousand_rules(monkeypatch):
         assert rule_set.why(record).count("It would be") == 2
         applied[n] = sum(sizes)
     assert applied[1000] < 12 * applied[100]
+
+
+def test_a_record_with_a_misspelt_column_name():
+    rule_set = rules("IF age > 30 AND sex = 'F' THEN good")
+    for record in ({"Age": 3, "sex": "f"}, pd.Series({"Age": 3, "sex": "f"})):
+        with pytest.raises(ValueError, match=r"no value for the column 'age', .*; did you mean 'Age'\?$"):
+            rule_set.why(record)
+    with pytest.raises(
+        ValueError, match=r"no value for the column 'age', which the rules use \(give None .*missing\)$"
+    ):
+        rule_set.why({"height": 3, "sex": "f"})

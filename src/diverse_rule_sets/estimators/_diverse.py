@@ -89,7 +89,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
         them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
-        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record.
+        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record,
+        and values that a rule lists but no record has.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
     required : list of column names or None, default=None

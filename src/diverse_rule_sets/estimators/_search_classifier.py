@@ -42,12 +42,12 @@ from diverse_rule_sets.learn._constraint_input import (
     check_constraints,
     item_constraints,
 )
-from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet
 
 DEFAULTS = ("least_covered", "majority")
@@ -234,6 +234,7 @@ class SearchClassifier(RuleSetEstimator):
             "supervised" if internal.thresholds else "uniform",
             constraints.forbidden,
             constraints.named,
+            "binning or required",
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
@@ -245,7 +246,9 @@ class SearchClassifier(RuleSetEstimator):
         items = self._encode(table, codes, classes.for_search, options, constraints.given)
         totals = items.backend.class_totals
         measures = Measures(totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
-        warn_about_empty_rules(constraints.given, items.backend, table)
+        for number, rule in enumerate(constraints.given):
+            covers_any = bool(items.backend.class_counts(items.backend.given_cover(number)).any())
+            warn_about_rule(rule.conditions, covers_any, table.column, f"given_rules has the rule {rule}")
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
         data = Data(items.encoder, items.backend, measures, on_items, classes.not_default)
         return plan, data, constraints.given
