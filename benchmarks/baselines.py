@@ -90,7 +90,7 @@ def translated(model, columns, labels):
         if rule.selectors
     )
     totals = tuple(np.bincount(labels).tolist())
-    return RuleSet(rules, classes, int(np.argmax(totals)), totals, totals, "counts")
+    return RuleSet(rules, classes, int(np.argmax(totals)), totals, (0,) * len(classes), "counts")
 
 
 def compared(name, codes, labels, repeats):

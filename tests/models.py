@@ -84,6 +84,9 @@ def conditions_on(draw, column, kind, pool):
         low, high = draw(value), draw(value)
         flags = draw(st.booleans()), draw(st.booleans())
         shape = draw(st.sampled_from(["low", "high", "both"]))
+        if shape == "both":
+            low, high = sorted((low, high))
+            flags = (True, True) if low == high else flags
         return Interval(column, None if shape == "high" else low, None if shape == "low" else high, *flags)
     if kind in ("date", "date (UTC)"):
         return Interval(column, low=draw(value))
@@ -102,6 +105,14 @@ def rules_over(draw, columns, classes):
     return Rule(body, draw(st.sampled_from(classes)), counts)
 
 
+def consistent_counts(rules, fallbacks, classes, n_covered, n_undecided):
+    """Return class totals and uncovered counts that fit the counts of rules, with so many more records."""
+    covered = [max([dict(rule.class_counts).get(label, 0) for rule in rules], default=0) for label in classes]
+    decided = [sum(dict(rule.class_counts).get(label, 0) for rule in fallbacks) for label in classes]
+    uncovered = tuple(map(sum, zip(decided, n_undecided, strict=True)))
+    return tuple(map(sum, zip(covered, n_covered, uncovered, strict=True))), uncovered
+
+
 @st.composite
 def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     """Draw a rule set, and the pools of values of its columns: name -> (type, values)."""
@@ -116,8 +127,8 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     rules = tuple(draw(st.lists(rules_over(columns, classes), max_size=6)))
     fallbacks = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
     many = len(classes)
-    totals = tuple(draw(st.lists(st.integers(240, 400), min_size=many, max_size=many)))
-    uncovered = tuple(draw(st.lists(st.integers(0, 240), min_size=many, max_size=many)))
+    more = st.lists(st.integers(0, 200), min_size=many, max_size=many)
+    totals, uncovered = consistent_counts(rules, fallbacks, classes, draw(more), draw(more))
     weights = draw(st.none() | st.lists(st.sampled_from([0.5, 1.0, 2.0, 1 / 3, 0.1]), min_size=many, max_size=many))
     smoothing = draw(st.none() | st.sampled_from([0.0, 1.0, 5.0, 0.3]))
     conflict = draw(st.sampled_from(conflicts))

@@ -57,7 +57,7 @@ ONCE = {"age": 1, "sex": 1, "job": 1, "income": 1}
 def a_set(conflict="precision", fallbacks=FALLBACKS):
     counts = (("bad", 3), ("good", 5))
     rules, fallbacks = (tuple(Rule(*part(text), counts) for text in some) for some in (RULES, fallbacks))
-    return RuleSet(rules, ("bad", "good"), "bad", (9, 9), (1, 2), conflict, fallbacks)
+    return RuleSet(rules, ("bad", "good"), "bad", (15, 19), (11, 12), conflict, fallbacks)
 
 
 def part(text):

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import fractions
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -225,11 +226,14 @@ def test_a_time_zone_may_lead_out_of_the_years_1_to_9999(hours):
         Equals("m", far)
 
 
-@pytest.mark.parametrize("name", [math.nan, pd.NaT, pd.NA])
+@pytest.mark.parametrize(
+    "name",
+    [math.nan, pd.NaT, pd.NA, ("b", math.nan), ("b", (1, pd.NaT)), frozenset({pd.NA}), (decimal.Decimal("nan"),)],
+)
 def test_a_name_that_equals_no_name_is_an_error(name):
     with pytest.raises(ValueError, match=r"column 2 of X has the name .*; rename the column"):
         DiverseRuleSetClassifier().fit(
-            pd.DataFrame([[1, 2], [3, 4]], columns=pd.Index(["a", name], dtype=object)), [0, 1]
+            pd.DataFrame([[1, 2], [3, 4]], columns=pd.Index(["a", name], dtype=object, tupleize_cols=False)), [0, 1]
         )
 
 
@@ -239,6 +243,65 @@ def test_rules_without_known_types_do_not_depend_on_the_batch():
     labels = rules.predict(X).tolist()
     assert labels == ["p", "p", "q", "q", "q", "q"]
     assert [rules.predict(X[i : i + 1])[0] for i in range(len(X))] == labels
+
+
+@pytest.mark.parametrize("values", [["n/a", 1], [1, "n/a"], [True, "n/a", 2.5], ["n/a", DAY], ["n/a", b"x"]])
+def test_rules_without_known_types_do_not_depend_on_the_batch_of_a_category(values):
+    """The type of a category is that of all declared categories, which all slices have."""
+    rules = RuleSet((Rule.parse('IF m = "n/a" THEN u'),), ("u", "v"), "v", (5, 5), (0, 5))
+    X = pd.DataFrame({"m": pd.Categorical(values, categories=pd.Index(values, dtype=object))})
+    labels = ["u" if value == "n/a" else "v" for value in values]
+    assert rules.predict(X).tolist() == labels
+    assert [rules.predict(X.iloc[[i]])[0] for i in range(len(X))] == labels
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.5, 2.5], [1, 2.5], [True, False], [b"x", b"y"], [DAY.date()]])
+def test_a_category_of_another_type_is_an_error_for_a_rule_without_known_types(values):
+    rules = RuleSet((Rule.parse('IF m = "n/a" THEN u'),), ("u", "v"), "v", (5, 5), (0, 5))
+    for categories in (pd.Index(values), pd.Index(values, dtype=object)):
+        X = pd.DataFrame({"m": pd.Categorical(values, categories=categories)})
+        for part in (X, X.iloc[:1]):
+            with pytest.raises(ValueError, match=r"column 'm' holds .*, expected text values for the condition"):
+                rules.predict(part)
+
+
+@pytest.mark.parametrize(
+    ("later", "example"),
+    [
+        (pd.Series([None, "x", "y"]), "text values such as 'x'"),
+        (pd.Series(["y", "x"], dtype="category"), "text values such as 'y'"),
+        (pd.Series([DAY, DAY]), "date values such as datetime.datetime"),
+        (pd.Series([b"x"], dtype=object), "bytes values such as b'x'"),
+    ],
+)
+def test_an_error_names_a_value_of_the_wrong_type(later, example):
+    clf = DiverseRuleSetClassifier(random_state=0).fit(pd.DataFrame({"c": range(40)}), [0] * 20 + [1] * 20)
+    with pytest.raises(ValueError, match=f"column 'c' holds {re.escape(example)}.*, expected number values"):
+        clf.predict(pd.DataFrame({"c": later}))
+    texts = DiverseRuleSetClassifier(random_state=0).fit(pd.DataFrame({"c": list("ab") * 20}), [0, 1] * 20)
+    with pytest.raises(ValueError, match=r"column 'c' holds number values such as 5.*, expected text values"):
+        texts.predict(pd.DataFrame({"c": [5, 6]}))
+    with pytest.raises(ValueError, match="column 'c' holds boolean values such as True, expected text values"):
+        texts.predict(pd.DataFrame({"c": [True]}))
+
+
+STORED = {
+    "big-endian floats": pd.DataFrame({"c": np.array([1.5, 2.5] * 20, ">f8")}),
+    "big-endian integers": pd.DataFrame({"c": np.array([1, 2] * 20, ">i4")}),
+    "big-endian dates": pd.DataFrame({"c": np.array(["2020-01-01", "2021-01-01"] * 20, "M8[s]").astype(">M8[s]")}),
+    "days of Arrow": pd.DataFrame({"c": pd.Series([DAY.date(), None] * 20, dtype="date32[pyarrow]")}),
+    "a pattern of polars": pl.DataFrame({"^a.*$": [1, 2] * 20, "a1": [0, 0] * 20, "ab": ["x", "x"] * 20}),
+}
+
+
+@pytest.mark.parametrize("X", STORED.values(), ids=STORED)
+def test_columns_that_libraries_store_in_another_way(X):
+    """They are fitted, and a record has the same label in any batch."""
+    for kind in (DiverseRuleSetClassifier, DRSClassifier):
+        clf = kind(random_state=0).fit(X, ["p", "q"] * 20)
+        assert clf.predict(X).tolist() == ["p", "q"] * 20
+        assert [clf.predict(X[i : i + 1])[0] for i in range(4)] == ["p", "q", "p", "q"]
+        assert clf.rule_set_.columns == (X.columns[0],)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Parameters that drive memory and time have upper bounds, and large values are processed in blocks."""
 
 import tracemalloc
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -65,10 +66,8 @@ def test_a_support_above_the_number_of_records_gives_no_rules(name):
     for kind in (*SEARCH, CN2Classifier):
         if name in kind().get_params():
             clf = kind(**{name: 10**30})
-            if kind is DRSClassifier:
-                with pytest.warns(UserWarning, match="no rule was found within"):
-                    clf.fit(X, Y)
-            else:
+            message = "rules may not find them|no rule was found within"
+            with pytest.warns(UserWarning, match=message) if kind in SEARCH else nullcontext():
                 clf.fit(X, Y)
             assert len(clf.rule_set_) == 0
 

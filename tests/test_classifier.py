@@ -624,7 +624,7 @@ def test_the_rule_set_knows_the_name_of_the_target(mixed):
 def test_contradictions_are_shown():
     clf = fit(max_rules=0)
     rules = [Rule((Interval("x0", low),), label, ((label, 1),)) for low, label in ((1, 0), (2, 0), (3, 2))]
-    clf.rule_set_ = dataclasses.replace(clf.rule_set_, rules=tuple(rules))
+    clf.rule_set_ = dataclasses.replace(clf.rule_set_, rules=tuple(rules), uncovered_counts=(49, 50, 49))
     told = clf.explain(np.array([[0.0], [1.5], [2.5], [3.5]]) * np.ones(4))
     assert told["covering"].tolist() == [[], [1], [1, 2], [1, 2, 3]]
     assert told["contradiction"].tolist() == [False, False, False, True]

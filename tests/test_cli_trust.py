@@ -343,6 +343,13 @@ def test_encodings_of_text_files(tmp_path, name):
     assert load(str(tmp_path / "t.csv"), {"encoding": name}).frame.rows() == [("1", "2")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_error_names_the_encoding_that_was_given(drs, files, encoding):
+    code, out, said = drs("fit", files / "t.csv", "-t", "y", "--encoding", encoding)
+    assert (code, out) == (1, "")
+    assert f"t.csv: is not {encoding} text (" in said
+
+
 def test_another_encoding_is_suggested(tmp_path):
     with pytest.raises(InputError, match=r"is not utf-8 text .* give --encoding, such as utf-16$"):
         cells_of(tmp_path, "größe,b\n1,2\n".encode("utf-16"))
@@ -724,7 +731,7 @@ def hostile(tmp_path_factory):
         Rule((IsIn(name, (f"p{HOSTILE}", f"q{HOSTILE}")),), one, ((one, 4), (other, 0))),
     )
     fallbacks = (Rule((Interval(number, high=5),), other, counts),)
-    model = RuleSet(rules, (one, other), one, (6, 5), (1, 2), fallbacks=fallbacks)
+    model = RuleSet(rules, (one, other), one, (6, 7), (2, 4), fallbacks=fallbacks)
     (folder / "m.json").write_text(model.to_json())
     words = [f"{letter}{HOSTILE}" for letter in "vpz"]
     frame = pl.DataFrame({name: words * 10, number: [k % 7 for k in range(30)], f"y{HOSTILE}": [one, other] * 15})

@@ -1,5 +1,7 @@
 """Edited rule sets: the rules are as requested, and all counts are those of the given data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,7 +97,8 @@ def test_a_label_that_the_user_gives_is_not_changed(fitted):
     assert changed.fallbacks[0].label == other
     assert changed.without_rule(1, X, y).fallbacks[0].label == other
     empty = RuleSet((), ("bad", "good"), "bad", (0, 0), (0, 0))
-    assert empty.with_rule("IF age > 200 THEN good", X, y).default == "bad"
+    with pytest.warns(UserWarning, match="the rule IF age > 200 THEN good: no record has age > 200; its values are"):
+        assert empty.with_rule("IF age > 200 THEN good", X, y).default == "bad"
 
 
 def test_a_rule_is_replaced(fitted):
@@ -184,3 +187,53 @@ def test_an_empty_column_keeps_its_type(fitted):
     emptied = rule_set.evaluated(X.assign(**{column: None}), y)
     assert emptied.kind(column) == kind
     assert RuleSet.from_json(emptied.to_json()).kind(column) == kind
+
+
+CONTRACTS = pd.DataFrame({"contract": ["Month-to-month", "One year", "Two year"] * 4, "n": range(12)})
+MISSPELT = [
+    ('contract = "Two yeer"', 'no record has contract = "Two yeer"; did you mean "Two year"?'),
+    ('contract in {"One year", "Two yeer"}', 'no record has contract = "Two yeer"; did you mean "Two year"?'),
+    ('contract not in {"Month-to-mont"}', 'no record has contract = "Month-to-mont"; did you mean "Month-to-month"?'),
+    ("n in {3, 99}", "no record has n = 99; its values are from 0 to 11"),
+    ('contract not in {"xyz"}', 'no record has contract = "xyz"'),
+    ("n > 50", "no record has n > 50; its values are from 0 to 11"),
+    ("n > 11", "no record has n > 11; its values are from 0 to 11"),
+]
+
+
+@pytest.mark.parametrize(("condition", "message"), MISSPELT)
+@pytest.mark.parametrize("way", ["given_rules", "with_rule", "replace a rule", "replace a fallback rule"])
+def test_values_and_rules_that_no_record_meets_give_a_warning(condition, message, way):
+    y, rule = ["No", "Yes", "No"] * 4, f"IF {condition} THEN No"
+    known = Rule.parse("IF n > 5 THEN Yes")
+    rules = RuleSet((known,), ("No", "Yes"), "No", (0, 0), (0, 0), fallbacks=(known,))
+    calls = {
+        "given_rules": lambda: DiverseRuleSetClassifier(given_rules=[rule], random_state=0).fit(CONTRACTS, y),
+        "with_rule": lambda: rules.with_rule(rule, CONTRACTS, y),
+        "replace a rule": lambda: rules.replace(1, rule, CONTRACTS, y),
+        "replace a fallback rule": lambda: rules.replace(2, rule, CONTRACTS, y),
+    }
+    with pytest.warns(UserWarning, match="no record has") as caught:
+        calls[way]()
+    start = "given_rules has the rule" if way == "given_rules" else "the rule"
+    assert [str(warning.message) for warning in caught] == [f"{start} {rule}: {message}"]
+
+
+def test_the_warnings_about_a_rule_with_many_unknown_values_are_few():
+    rules = RuleSet((), ("No", "Yes"), "No", (0, 0), (0, 0))
+    with pytest.warns(UserWarning, match="no record has") as caught:
+        rules.with_rule(
+            'IF contract in {"One year", "a", "b", "c", "d", "e"} THEN No', CONTRACTS, ["No", "Yes", "No"] * 4
+        )
+    texts = [str(warning.message) for warning in caught]
+    assert len(texts) == 3
+    assert texts[-1].endswith('no record has contract = "c" (nor 2 more of its values)')
+
+
+def test_rules_whose_values_occur_give_no_warning():
+    """A fallback rule that decides no record may still cover some."""
+    rules = RuleSet((Rule.parse("IF n > -1 THEN Yes"),), ("No", "Yes"), "No", (0, 0), (0, 0))
+    rules = replace(rules, fallbacks=rules.rules)
+    changed = rules.replace(2, 'IF contract in {"One year", "Two year"} THEN No', CONTRACTS, ["No", "Yes", "No"] * 4)
+    assert changed.fallbacks[0].n_covered == 0
+    changed.with_rule('IF contract not in {"One year"} AND n <= 3 THEN No', CONTRACTS, ["No", "Yes", "No"] * 4)

@@ -139,7 +139,8 @@ def test_a_fallback_rule_may_decide():
     assert rule_set.why({"a": 9, "b": 9}).splitlines()[-1] == (
         "It would be ugly if a <= 5 (it is 9): decided by fallback rule 2."
     )
-    counted = replace(rule_set, fallbacks=(replace(rule_set.fallbacks[0], class_counts=(("bad", 1), ("ugly", 3))),))
+    fallback = replace(rule_set.fallbacks[0], class_counts=(("bad", 1), ("ugly", 3)))
+    counted = replace(rule_set, fallbacks=(fallback,), uncovered_counts=(1, 1, 3))
     assert counted.why({"a": 0, "b": 9}).splitlines() == [
         "ugly, decided by fallback rule 2, because no rule covers this record: IF b > 5 THEN ugly.",
         "In this record b is 9.",
@@ -632,3 +633,14 @@ def test_a_rule_set_with_a_thousand_rules(monkeypatch):
         assert rule_set.why(record).count("It would be") == 2
         applied[n] = sum(sizes)
     assert applied[1000] < 12 * applied[100]
+
+
+def test_a_record_with_a_misspelt_column_name():
+    rule_set = rules("IF age > 30 AND sex = 'F' THEN good")
+    for record in ({"Age": 3, "sex": "f"}, pd.Series({"Age": 3, "sex": "f"})):
+        with pytest.raises(ValueError, match=r"no value for the column 'age', .*; did you mean 'Age'\?$"):
+            rule_set.why(record)
+    with pytest.raises(
+        ValueError, match=r"no value for the column 'age', which the rules use \(give None .*missing\)$"
+    ):
+        rule_set.why({"height": 3, "sex": "f"})

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pytest
 
 from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets.baselines import CBAClassifier
 
 WORDS = ["a"] * 20 + ["b"] * 20
 FLAGS = [word == "a" for word in WORDS]
 X = pd.DataFrame({"v": np.arange(40.0)})
+W = pd.DataFrame({"v": [1.0, 0.0] * 20})
 
 
 @pytest.mark.parametrize(
@@ -98,3 +100,38 @@ def test_labels_that_are_refused_in_one_line(y, message):
     with pytest.raises(ValueError, match=message) as caught:
         DiverseRuleSetClassifier().fit(X, y)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("large", [2**63, 2**64 - 1])
+def test_whole_numbers_that_fit_into_64_bits_without_a_sign(large):
+    for y in ([large, 0] * 20, pd.Series([large, 0] * 20, dtype=object), np.array([large, 0] * 20, np.uint64)):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(W, y)
+        assert clf.classes_.tolist() == [0, large]
+        assert clf.predict(W).tolist() == [large, 0] * 20
+        assert clf.score(W, y) == 1
+
+
+@pytest.mark.parametrize("labels", [[2**64, 0], [2**63, -1]])
+def test_whole_numbers_that_fit_into_no_64_bits_are_an_error(labels):
+    with pytest.raises(ValueError, match="too large; use strings"):
+        DiverseRuleSetClassifier().fit(W, labels * 20)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pl.Series([1, 0] * 20, dtype=pl.Int128),
+        pa.array(["a", "b"] * 20),
+        pa.chunked_array([[True, False] * 20]),
+        pd.Series(["a", "b"] * 20, dtype="string"),
+        pd.Series([1, 0] * 20, dtype="Int64"),
+        pd.Series(["a", "b"] * 20, dtype="category"),
+        [True, False] * 20,
+    ],
+    ids=str,
+)
+def test_the_score_accepts_the_labels_that_a_fit_accepts(y):
+    for kind in (DiverseRuleSetClassifier, CBAClassifier):
+        clf = kind().fit(W, y)
+        assert clf.score(W, y) == 1
+        assert clf.score(W, y, sample_weight=np.ones(40)) == 1

@@ -286,7 +286,7 @@ def wide_set(n_rules, n_classes, long):
         counts = tuple((label, 100 + k) for k, label in enumerate(classes))
         rules.append(Rule(tuple(body), classes[j % n_classes], counts))
     totals = (1000,) * n_classes
-    return RuleSet(tuple(rules), classes, classes[0], totals, totals)
+    return RuleSet(tuple(rules), classes, classes[0], totals, (500,) * n_classes)
 
 
 BOXES = """

@@ -396,7 +396,8 @@ def tables_and_rules(draw):
             return draw(st.sampled_from([Equals(name, words[0]), IsIn(name, words), IsNotIn(name, words[:1])]))
         bounds = days if name == "date" else [-2.0, -1.0, 0.0, 0.25, 2.0, 7.0]
         low, high = sorted(draw(st.tuples(st.sampled_from(bounds), st.sampled_from(bounds))))
-        return Interval(name, *draw(st.sampled_from([(low, None), (None, high), (low, high)])))
+        both = (low, high, low == high)  # an interval of one value contains it
+        return Interval(name, *draw(st.sampled_from([(low, None), (None, high), both])))
 
     names = draw(st.permutations(list(values)))[:2]
     return frame, names, [condition(name) for name in names[: draw(st.integers(1, 2))]]

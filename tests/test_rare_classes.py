@@ -84,25 +84,69 @@ def test_no_class_is_rare_with_a_support_of_one_or_with_its_own_weight():
         DiverseRuleSetClassifier(random_state=0, class_weight={"stray 0": 1.0}, max_rules=2).fit(X, y)
 
 
-def test_the_method_of_the_paper_has_no_rare_classes():
+PAPER_MESSAGE = "y has fewer than {} records of some labels, so they are not the default label: 'stray 0'"
+
+
+@pytest.mark.parametrize("default", ["least_covered", "majority"])
+@pytest.mark.parametrize(("min_support", "limit", "size"), [(1, "3", 1), (1, "3", 2), (5, "min_support=5", 4)])
+def test_in_the_method_of_the_paper_a_rare_class_is_not_the_default_label(default, min_support, limit, size):
+    clf = DRSClassifier(random_state=0, n_candidates=50, default=default, min_support=min_support)
+    with pytest.warns(UserWarning, match=PAPER_MESSAGE.format(limit)) as caught:
+        clf.fit(X, mislabel((size,)))
+    assert str(caught[0].message).endswith("Correct these labels if they are mistakes, or give default")
+    assert clf.rule_set_.default in ("No", "Yes")
+    assert balanced_accuracy(clf) > 0.5
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (2, 1)])
+def test_the_rules_of_the_paper_do_not_depend_on_rare_classes(sizes):
+    """The search counts all classes; only the default label differs from that of a user who gives it."""
+    y = mislabel(sizes)
+    clf = DRSClassifier(random_state=0, n_candidates=50)
+    with pytest.warns(UserWarning, match=PAPER_MESSAGE.format(3)) if sizes else warnings.catch_warnings():
+        clf.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clf = DRSClassifier(random_state=0, min_support=5, n_candidates=50).fit(X, mislabel((2,)))
-    assert not clf._settings().skip_rare
-    everything = DRSClassifier._with_internal(skip_rare=False)(random_state=0, min_support=5, n_candidates=50)
-    assert clf.rule_set_ == everything.fit(X, mislabel((2,))).rule_set_
+        given = DRSClassifier(random_state=0, n_candidates=50, default=clf.rule_set_.default).fit(X, y)
+        stray = DRSClassifier(random_state=0, n_candidates=50, default=clf.classes_[-1]).fit(X, y)
+    assert clf.rule_set_ == given.rule_set_
+    assert stray.rule_set_.default == clf.classes_[-1]  # a label that is given is used
+    for other in (given, stray):
+        assert (clf.rule_set_.rules, clf.history_) == (other.rule_set_.rules, other.history_)
+        assert (clf.objective_, clf.lambda_) == (other.objective_, other.lambda_)
+
+
+def test_a_class_smaller_than_the_support_gives_a_warning():
+    """It is too large to be a rare class, and keeps its weight."""
+    codes = np.repeat([0, 1, 2], [12, 12, 2])
+    message = r"so rules may not find them: 'typo' \(2 records\)\. Correct .* mistakes, or lower min_support"
+    with pytest.warns(UserWarning, match=f"y has fewer than min_support=3 records of some labels, {message}"):
+        weights, rare, not_default = class_weights("balanced", ["a", "b", "typo"], codes, 3)
+    np.testing.assert_allclose(weights, codes.size / 3 / np.bincount(codes))
+    assert rare is None
+    assert not not_default.any()
+    table, y = np.random.default_rng(0).random((codes.size, 2)) + codes[:, None], np.array(["a", "b", "typo"])[codes]
+    for clf in (DiverseRuleSetClassifier(random_state=0), DRSClassifier(random_state=0, min_support=3)):
+        with pytest.warns(UserWarning, match=message):
+            clf.fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DiverseRuleSetClassifier(random_state=0, min_support=2).fit(table, y)
+        DiverseRuleSetClassifier(random_state=0, class_weight={"typo": 2}).fit(table, y)
+        DRSClassifier(random_state=0).fit(table, y)
 
 
 def test_weights_of_rare_classes():
     codes = np.repeat([0, 1, 2, 3], [600, 200, 2, 1])
     labels = ["a", "b", "c", "d"]
     with pytest.warns(UserWarning, match=r"'c' \(2 records\), 'd' \(1 record\)\. Correct these labels"):
-        weights, rare = found = class_weights("balanced", labels, codes, 3)
+        weights, rare, not_default = found = class_weights("balanced", labels, codes, 3)
     np.testing.assert_allclose(weights, [800 / 1200, 800 / 400, 1, 1])
     assert rare.tolist() == [False, False, True, True]
+    assert not_default.tolist() == rare.tolist()
     np.testing.assert_allclose(found.for_search, [800 / 1200, 800 / 400, 0, 0])
     with pytest.warns(UserWarning, match="so no rule is learnt for them: 'd'"):
-        weights, rare = class_weights({"c": 5}, labels, codes, 3)
+        weights, rare, _ = class_weights({"c": 5}, labels, codes, 3)
     assert weights.tolist() == [1, 1, 5, 1]
     assert rare.tolist() == [False, False, False, True]
 
@@ -111,10 +155,12 @@ def test_one_large_class_and_a_rare_one():
     """There must be two classes to learn from; the weight of the rare one is limited."""
     codes = np.repeat([0, 1], [7000, 1])
     with pytest.warns(UserWarning, match=r"so their weight is limited: True \(1 record\)"):
-        weights, rare = class_weights("balanced", [False, True], codes, 3)
+        weights, rare, not_default = class_weights("balanced", [False, True], codes, 3)
     assert rare is None
+    assert not_default.tolist() == [False, True]
     assert weights[1] == 10 * weights[0]
-    assert class_weights(None, [False, True], codes, 3).weights.tolist() == [1, 1]
+    with pytest.warns(UserWarning, match=r"so rules may not find them: True \(1 record\)"):
+        assert class_weights(None, [False, True], codes, 3).weights.tolist() == [1, 1]
 
 
 def test_a_warning_lists_a_few_rare_classes():
@@ -126,7 +172,7 @@ def test_a_warning_lists_a_few_rare_classes():
 @pytest.mark.parametrize("sizes", [(6, 2, 2), (4, 4, 2), (2, 2, 2, 2, 2), (8, 1, 1), (8, 9, 2, 1)])
 def test_in_a_small_table_no_class_is_rare(sizes):
     codes = np.repeat(np.arange(len(sizes)), sizes)
-    weights, rare = class_weights("balanced", list(range(len(sizes))), codes, 3)
+    weights, rare, _ = class_weights("balanced", list(range(len(sizes))), codes, 3)
     assert rare is None
     np.testing.assert_allclose(weights * sizes, codes.size / len(sizes))
     table = np.random.default_rng(0).random((codes.size, 3)) + codes[:, None]

@@ -34,6 +34,7 @@ from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
+from models import consistent_counts
 
 UTC = datetime.UTC
 MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, microseconds=k) for k in range(9)]
@@ -69,7 +70,7 @@ def conditions():
         lower = st.builds(lambda low, ends: Interval(column, low, None, *ends), bounds, sides)
         upper = st.builds(lambda high, ends: Interval(column, None, high, *ends), bounds, sides)
         both = st.builds(lambda low, high, ends: Interval(column, low, high, *ends), bounds, bounds, sides)
-        return lower | upper | both
+        return lower | upper | both.filter(lambda interval: not interval.empty)
 
     def sets(column, values, mixed=False):
         lists = st.lists(st.sampled_from(values), min_size=1, max_size=3, unique=True).map(tuple)
@@ -140,13 +141,12 @@ def rule_sets(draw, conflict=None):
 
     rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
     fallbacks = tuple(rule() for _ in range(draw(st.integers(0, 3))))
-    uncovered = tuple(draw(counts))
-    known = [uncovered, *([n for _, n in one.class_counts] for one in rules + fallbacks)]
+    totals, uncovered = consistent_counts(rules, fallbacks, CLASSES, draw(counts), draw(counts))
     return RuleSet(
         rules,
         CLASSES,
         draw(st.sampled_from(CLASSES)),
-        tuple(map(max, draw(counts), *known)),
+        totals,
         uncovered,
         conflict or draw(st.sampled_from(list(CONFLICTS))),
         fallbacks,
@@ -171,13 +171,10 @@ def example_set(conflict="smoothed", n_rules=8, seed=1):
     ]
     rules = []
     for body in [*bodies[:n_rules], (Interval("size", low=-1),), (IsMissing("flag"),)]:
-        covered = Rule(body, "no").covers(X)
-        counts = tuple((label, int(((y == label) & covered).sum())) for label in CLASSES)
-        rules.append(Rule(body, str(rng.choice(CLASSES)), counts))
-    totals = tuple(int((y == label).sum()) for label in CLASSES)
-    return RuleSet(
-        tuple(rules[:-2]), CLASSES, "perhaps", totals, (9, 8, 7), conflict, tuple(rules[-2:]), (1.0, 2.0, 0.5)
-    )
+        rules.append(Rule(body, str(rng.choice(CLASSES))))
+    zeros, weights = (0, 0, 0), (1.0, 2.0, 0.5)
+    rule_set = RuleSet(tuple(rules[:-2]), CLASSES, "perhaps", zeros, zeros, conflict, tuple(rules[-2:]), weights)
+    return rule_set.evaluated(X, y)
 
 
 def as_rgb(colour):
@@ -419,7 +416,7 @@ def wide_set(n_rules=40, n_columns=40, n=20_000):
         counts = tuple((label, int(((y == label) & covered).sum())) for label in ("high", "low"))
         rules.append(Rule((*conditions, IsNotIn("place", ("place number 3",))), ("high", "low")[j % 2], counts))
     totals = (int((y == "high").sum()), int((y == "low").sum()))
-    return RuleSet(tuple(rules), ("high", "low"), "low", totals, totals, "smoothed"), X, y
+    return RuleSet(tuple(rules), ("high", "low"), "low", totals, (0, 0), "smoothed"), X, y
 
 
 def test_the_page_of_forty_rules_and_forty_columns_is_smaller_than_three_megabytes(tmp_path):
@@ -854,7 +851,7 @@ def hostile_set():
         Rule((Equals(HOSTILE, "javascript:pwned=1"),), classes[1], ((classes[1], 3), ("yes", 1))),
         Rule((Interval("size", low=0),), "yes", (("yes", 4),)),
     )
-    return RuleSet(rules, classes, HOSTILE, (4, 4, 4), (1, 1, 1)), X, y
+    return RuleSet(rules, classes, HOSTILE, (5, 5, 5), (1, 1, 1)), X, y
 
 
 def test_html_in_names_values_labels_and_titles_is_shown_as_text(browser, tmp_path):

@@ -3,6 +3,7 @@ import json
 import math
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, Rule, RuleSet
 from diverse_rule_sets.model import _answers as answers_module
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._rules import CONFLICTS
 
 
@@ -259,7 +261,8 @@ def test_the_first_fallback_rule_that_covers_a_record_decides_if_no_rule_covers_
 @pytest.mark.parametrize("conflict", [*CONFLICTS, lambda rules: rules[0]])
 def test_a_fallback_rule_never_takes_part_in_a_conflict(conflict):
     sure = Rule((Interval("a", -1),), "no", (("no", 1000), ("yes", 0)))
-    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,), class_totals=(1000, 1000))
+    many = {"class_totals": (2000, 1000), "uncovered_counts": (1000, 20)}
+    rules = a_set(conflict, rules=a_set().rules[1:], fallbacks=(sure,), **many)
     assert rules.deciding_rules(pd.DataFrame({"a": [0, 1.5, 2.5]})).tolist() == [2, 0, 0]
 
 
@@ -313,7 +316,7 @@ def test_smoothing_and_class_weights_in_probabilities():
         got = a_set(**some, smoothing=4, class_weights=weights).predict_proba(Z)
         np.testing.assert_allclose(got[:4], weighted)
     # Without counts the probabilities are the class shares of the whole table, with smoothing or without.
-    nothing = some | {"uncovered_counts": (0, 0), "smoothing": 0}
+    nothing = some | {"uncovered_counts": (0, 0), "smoothing": 0, "fallbacks": ()}
     np.testing.assert_allclose(a_set(**nothing).predict_proba(Z)[2], [3 / 4, 1 / 4])
     np.testing.assert_allclose(a_set(**nothing, class_weights=(1, 3)).predict_proba(Z)[2], [1 / 2, 1 / 2])
 
@@ -322,9 +325,10 @@ def test_which_rule_decides_depends_on_smoothing_and_class_weights():
     rules = (rule_of(0, "no", (3, 0)), rule_of(1, "yes", (5, 95)))
     both = np.ones((1, 2))
     for smoothing, weights, deciding in ((0, None, 0), (5, None, 1), (5, (10, 1), 0), (0, (1, 10), 0)):
-        known = a_set("smoothed", rules=rules, smoothing=smoothing, class_weights=weights)
+        numbers = {"uncovered_counts": (80, 5), "smoothing": smoothing, "class_weights": weights}
+        known = a_set("smoothed", rules=rules, **numbers)
         assert known.deciding_rules(both).tolist() == [deciding]
-        assert a_set("precision", rules=rules, smoothing=smoothing, class_weights=weights).deciding_rules(both) == [0]
+        assert a_set("precision", rules=rules, **numbers).deciding_rules(both) == [0]
 
 
 def test_long_rules_are_wrapped_and_labels_with_line_breaks_are_quoted():
@@ -469,7 +473,7 @@ DIFFERENT = [
     {"fallbacks": (FIRST,)},
     {"fallbacks": (replace(FIRST, class_counts=()),)},
     {"class_totals": (200, 100)},
-    {"uncovered_counts": (80, 21)},
+    {"uncovered_counts": (80, 19)},
     {"class_weights": (1.0, 2.0)},
     {"smoothing": 3.0},
     {"conflict": "first"},
@@ -541,17 +545,18 @@ def extreme_rule_sets(draw):
     classes = tuple("abcde")[: draw(st.integers(1, 5))]
     n = len(classes)
     limits = st.sampled_from([0, 1, 5, 2**50]) | st.integers(0, 2**50)
-    totals = tuple(draw(st.lists(limits, min_size=n, max_size=n)))
+    covered, uncovered = (tuple(draw(st.lists(limits, min_size=n, max_size=n))) for _ in range(2))
+    totals = tuple(map(sum, zip(covered, uncovered, strict=True)))
 
-    def counts():
-        return tuple(draw(st.sampled_from([0, total, total // 3])) for total in totals)
+    def counts(most):
+        return tuple(draw(st.sampled_from([0, total, total // 3])) for total in most)
 
-    def rules(start, n_rules):
+    def rules(start, n_rules, most):
         return tuple(
             Rule(
                 (Interval(f"x{start + j}", 0),),
                 draw(st.sampled_from(classes)),
-                tuple(zip(classes, counts(), strict=True))[: draw(st.integers(0, n))],
+                tuple(zip(classes, counts(most), strict=True))[: draw(st.integers(0, n))],
             )
             for j in range(n_rules)
         )
@@ -559,7 +564,8 @@ def extreme_rule_sets(draw):
     weights = draw(st.none() | st.lists(factors, min_size=n, max_size=n).map(tuple))
     smoothing = draw(st.none() | st.just(0.0) | factors)
     conflict = draw(st.sampled_from(list(CONFLICTS)))
-    return RuleSet(rules(0, 2), classes, classes[0], totals, counts(), conflict, rules(2, 1), weights, smoothing)
+    some, fallbacks = rules(0, 2, covered), rules(2, 1, uncovered)
+    return RuleSet(some, classes, classes[0], totals, uncovered, conflict, fallbacks, weights, smoothing)
 
 
 @settings(max_examples=400)
@@ -655,10 +661,53 @@ def test_many_rules_are_checked_without_a_comparison_of_all_pairs():
     assert many == RuleSet.from_json(many.to_json())
 
 
-@pytest.mark.parametrize("label", [None, math.nan, ["p"], {}])
-def test_a_label_is_neither_missing_nor_a_list(label):
-    with pytest.raises(ValueError, match="label must be text, a number or a boolean, got"):
+@pytest.mark.parametrize("label", [None, math.nan, math.inf, ["p"], {}, object(), b"p", 1j, pd.NaT])
+def test_a_label_is_text_a_finite_number_or_a_boolean(label):
+    with pytest.raises(ValueError, match="label must be text, a finite number or a boolean, got"):
         Rule((), label)
+    with pytest.raises(ValueError, match="class_counts must be pairs of"):
+        Rule((), "p", ((label, 1),))
+
+
+@pytest.mark.parametrize("column", [math.nan, pd.NaT, pd.NA, ("a", math.nan), ("a", frozenset({pd.NaT}))])
+def test_a_condition_needs_a_name_that_equals_itself(column):
+    for make in (partial(Interval, low=3), partial(Equals, value="x"), partial(IsIn, values=("x",)), IsMissing):
+        with pytest.raises(ValueError, match="NaN, NaT and NA equal no name, got"):
+            make(column)
+
+
+@pytest.mark.parametrize("column", [["a"], {"a": 1}, ("a", ["b"])])
+def test_a_condition_needs_a_name_that_can_be_the_name_of_a_column(column):
+    for make in (partial(Interval, low=3), partial(Equals, value="x"), partial(IsIn, values=("x",)), IsMissing):
+        with pytest.raises(TypeError, match="column must be the name of a column, such as a string, got"):
+            make(column)
+
+
+def test_a_rule_has_no_interval_that_contains_no_value():
+    for empty in (Interval("a", 3, 1), Interval("a", 3, 3), Interval("a", 3, 3, True, False)):
+        with pytest.raises(ValueError, match="must not have an interval that contains no value, got 3 <"):
+            Rule((empty,), "u")
+    assert Rule.parse(str(Rule((Interval("a", 3, 3, True, True),), "u"))).conditions[0].low == 3
+
+
+def test_counts_of_a_rule_set_do_not_contradict_each_other():
+    """No record is covered by a rule and uncovered, and each uncovered record is decided by one fallback rule."""
+    rule = Rule((Interval("a", 3),), "u", (("u", 3), ("v", 0)))
+    with pytest.raises(ValueError, match=r"rules\[0\].class_counts must be at most .* \(2, 5\), got \[3, 0\]"):
+        RuleSet((rule,), ("u", "v"), "v", (5, 5), (3, 0))
+    assert RuleSet((rule,), ("u", "v"), "v", (5, 5), (2, 5)).uncovered_counts == (2, 5)
+    expected = r"sum of the class_counts of fallbacks must be at most the uncovered_counts \(5, 0\), .*, got \(6, 0\)"
+    with pytest.raises(ValueError, match=expected):
+        RuleSet((), ("u", "v"), "v", (9, 9), (5, 0), fallbacks=(rule, rule))
+    assert RuleSet((), ("u", "v"), "v", (9, 9), (6, 0), fallbacks=(rule, rule)).default_counts == (6, 0)
+
+
+@pytest.mark.parametrize(
+    "domains", [(("a", "x"),), (("a",),), 5, (("a", Domain()), ("a", Domain())), ((["a"], Domain()),)]
+)
+def test_domains_are_pairs_of_a_column_and_its_domain(domains):
+    with pytest.raises(ValueError, match=r"domains must be pairs of \(column, Domain\)"):
+        a_set(domains=domains)
 
 
 def test_a_set_of_values_is_not_a_text():

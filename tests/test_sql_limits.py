@@ -463,8 +463,8 @@ def many_rules(n_rules, n_classes=3, n_fallbacks=0, conflict="first"):
         )
         for j in range(n_rules + n_fallbacks)
     ]
-    totals = (99999,) * n_classes
-    return RuleSet(tuple(rules[:n_rules]), classes, classes[0], totals, totals, conflict, tuple(rules[n_rules:]))
+    totals, uncovered = (199_999,) * n_classes, (99_999,) * n_classes
+    return RuleSet(tuple(rules[:n_rules]), classes, classes[0], totals, uncovered, conflict, tuple(rules[n_rules:]))
 
 
 @pytest.mark.parametrize("conflict", ["first", "smoothed", "vote", "counts"])
@@ -531,3 +531,16 @@ def test_a_name_that_duckdb_gives_to_another_column():
         rules.to_sql()
     assert rules.to_sql(columns={"A_1": "A_1_1"})
     assert rules.to_sql(dialect="postgres")
+
+
+@pytest.mark.parametrize("name", ["predicted_label", "Predicted_Rule", "predicted_probability_yes"])
+def test_a_column_that_the_rules_read_is_none_of_the_new_columns(name):
+    rule_set = model(Interval(name, low=1))
+    for change in ({}, {"columns": {name: name.upper()}}):
+        with pytest.raises(ValueError, match="would have two; choose another prefix than 'predicted_'"):
+            rule_set.to_sql(**change)
+    other = model(Interval("other", low=1))
+    with pytest.raises(ValueError, match="choose another prefix"):
+        other.to_sql(columns={"other": name})
+    for change in ({"prefix": "new_"}, {"keep": ["id"]}, {"columns": {name: "label"}}):
+        assert "SELECT" in rule_set.to_sql(**change)

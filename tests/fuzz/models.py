@@ -130,8 +130,8 @@ def rule_set(draw):
     columns, classes = columns_of(draw), label_of(draw)
     rules = tuple(rule(draw, columns, draw.pick(classes), classes) for _ in range(draw.between(0, 5)))
     fallbacks = tuple(rule(draw, columns, draw.pick(classes), classes) for _ in range(draw.below(3)))
-    totals = tuple(draw.between(240, 400) for _ in classes)
-    uncovered = tuple(draw.below(240) for _ in classes)
+    uncovered = tuple(draw.between(80, 240) for _ in classes)  # two fallback rules decide less than 80
+    totals = tuple(n + draw.between(40, 160) for n in uncovered)
     weights = None if draw.chance(0.5) else tuple(draw.pick((0.5, 1.0, 2.0, 1 / 3, 1e-9, 1e9)) for _ in classes)
     smoothing = draw.pick((None, 0.0, 1.0, 5.0, 1e100))
     used = {c.column for one in rules + fallbacks for c in one.conditions}

@@ -11,7 +11,19 @@ from .values import HOSTILE, SURROGATES, UTC, is_missing, text
 # Names of other types than text; pandas allows any hashable value.
 OTHER_TYPES = (
     *(0, 1, -1, 5, 2**64, 1.5, -0.5, float("inf"), True, False, None, float("nan"), pd.NaT, pd.NA, b"a", b""),
-    *((), ("a",), ("a", "b"), ("a", 1), (1, 2), (("a",), 2), frozenset({"a"}), Decimal("1.5"), Decimal("NaN")),
+    *(
+        (),
+        ("a", float("nan")),
+        ("a", np.datetime64("2020-01-01")),
+        ("a",),
+        ("a", "b"),
+        ("a", 1),
+        (1, 2),
+        (("a",), 2),
+        frozenset({"a"}),
+        Decimal("1.5"),
+        Decimal("NaN"),
+    ),
     *(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC"), datetime.datetime(2020, 1, 1, 12)),
     *(datetime.date(2020, 1, 31), datetime.datetime(2020, 1, 1, tzinfo=UTC), datetime.timedelta(days=1)),
     *(
@@ -81,6 +93,8 @@ def as_python(name):
 
 def is_doubtful(name):
     """Return whether a name may be refused: one that means missing, such as NaN, or a date of numpy."""
+    if isinstance(name, tuple):
+        return any(map(is_doubtful, name))
     return is_missing(name) or isinstance(name, np.datetime64) or (isinstance(name, Decimal) and name.is_nan())
 
 

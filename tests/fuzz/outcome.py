@@ -26,7 +26,7 @@ KNOWN_WARNINGS = tuple(
         r"column .* has .* different values; rules use only the .* most frequent",
         r"column .* looks like an identifier .*; (it is left out of the rules|rules use only whether it is missing)",
         r"column .* holds numbers as (text|categories) \(.*different values",
-        r"y has fewer than min_support=.* records of some labels, so ",
+        r"y has fewer than (min_support=)?\d+ records of some labels, so ",
         r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
         # of exports, about a limit of the other program
         r"PMML compares the column .* as a double, which is rounded",

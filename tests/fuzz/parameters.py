@@ -1,12 +1,14 @@
 """Random estimators and parameters; the value of a parameter is Python source."""
 
 import datetime
+import math
 import numbers
 import sys
 
 import numpy as np
 
-from .values import is_missing, source
+from .names import is_doubtful
+from .values import source
 
 CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
 # Parameters that a fit may refuse because of the table or of each other.
@@ -103,10 +105,12 @@ def _constraints(draw, columns, labels):
 
 def _rule(draw, columns, labels):
     """Return a given rule as source: a rule about a value of a column, or about missing values."""
-    known = [label for label in labels if not is_missing(label)]
+    known = [label for label in labels if _can_be_label(label)]
     if not known:
         return "Rule((), 'a')"
     column, label = draw.pick(columns), source(draw.pick(known))
+    if is_doubtful(column.name):
+        return f"Rule((), {label})"
     value, name = draw.pick(column.values), source(column.name)
     plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
     if not plain or draw.chance(0.3):
@@ -117,6 +121,11 @@ def _rule(draw, columns, labels):
     if isinstance(value, str | bool):
         return f"Rule((Equals({name}, {source(value)}),), {label})"
     return f"Rule((Interval({name}, low={source(value)}, with_low=True),), {label})"
+
+
+def _can_be_label(label):
+    """Return whether a rule may have a label: text, a boolean or a finite number."""
+    return isinstance(label, str | bool | np.bool_) or (isinstance(label, numbers.Real) and math.isfinite(label))
 
 
 def _diverse(draw, labels):

@@ -266,7 +266,7 @@ def convert(column: Column, objects: Callable[[], list[Any]], expected: str) -> 
         return column_of_values(column.name, objects()) if column.rounded else column
     for one in {type_of(value) for value in column.categories} or {column.kind}:
         if one not in _ALLOWED[expected]:
-            raise _wrong_type(column.name, expected, column.kind)
+            raise _wrong_type(column.name, expected, column.kind, _example(column, one))
     if expected == NUMBER:
         return Column(column.name, NUMBER, np.array([*map(as_float, column.categories), np.nan])[column.values])
     if expected in (DATE, INSTANT):
@@ -278,6 +278,15 @@ def convert(column: Column, objects: Callable[[], list[Any]], expected: str) -> 
         return column_of_values(column.name, objects(), expected)
     categories = tuple(map(int, column.categories)) if expected == NUMBERS else column.categories
     return replace(column, kind=expected, categories=categories)
+
+
+def _example(column: Column, kind: str) -> Any:
+    """Return the first value of a type in a column."""
+    if not column.categories:
+        return column.values[~column.missing][0].item()
+    has_type = np.array([*(type_of(value) == kind for value in column.categories), False], np.bool_)
+    found = column.values[has_type[column.values]]
+    return column.categories[found[0]] if found.size else None
 
 
 def _categories_of_dates(column: Column, kind: str) -> Column:

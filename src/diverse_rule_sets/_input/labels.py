@@ -54,7 +54,10 @@ def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
     if kinds == {"string"}:
         return labels
     if kinds in ({"boolean"}, {"number"}):
-        array = np.array(labels.tolist())
+        values = labels.tolist()
+        # numpy would convert large and small integers together to floats
+        unsigned = all(isinstance(v, numbers.Integral) for v in values) and min(values) >= 0 and max(values) >= 2**63
+        array = np.array(values, np.uint64 if unsigned and max(values) < 2**64 else None)
         exact = array.dtype != object and all(plain(a) == b for a, b in zip(array, labels.tolist(), strict=True))
         if not exact:
             largest = max(labels.tolist(), key=abs)
@@ -87,6 +90,13 @@ def _as_array(y: Any) -> Any:
     if isinstance(y, list | tuple) and not any(isinstance(label, list | tuple | np.ndarray) for label in y):
         return _as_objects(list(y))  # numpy would convert all labels to one type
     return y
+
+
+def comparable_labels(y: Any) -> Any:
+    """Return labels in a form that the metrics of scikit-learn accept, for every y that a fit accepts."""
+    labels = _as_array(y)
+    is_vector = isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == object
+    return _as_one_type(labels) if is_vector else labels
 
 
 def _as_objects(labels: list[Any]) -> NDArray[Any]:

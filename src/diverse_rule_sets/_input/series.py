@@ -200,9 +200,19 @@ def _is_pandas_categorical(native: Any) -> bool:
     return pandas is not None and isinstance(getattr(native, "dtype", None), pandas.CategoricalDtype)
 
 
+# What pandas finds in categories that are Python objects of one type.
+_ONE_TYPE = ("string", "bytes", "boolean", "integer", "floating", "mixed-integer-float", "decimal", "date")
+
+
 def _holds_objects(series: Any) -> bool:
-    """Return whether a series holds Python objects, whose types may differ from one slice to the next."""
-    native = series if isinstance(series, np.ndarray) else series.to_native()
+    """Return whether a series holds Python objects, whose types may differ from one slice to the next.
+
+    The types of a pandas category are those of all its declared categories, which slices have in common.
+    """
+    native: Any = series if isinstance(series, np.ndarray) else series.to_native()
+    if _is_pandas_categorical(native):
+        categories = native.cat.categories
+        return categories.dtype == object and categories.inferred_type not in _ONE_TYPE
     return str(getattr(native, "dtype", "")) == "object"
 
 

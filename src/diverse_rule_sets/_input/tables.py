@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.series import decode
-from diverse_rule_sets._input.values import is_missing, plain
+from diverse_rule_sets._input.values import equals_no_name, plain
 
 # Up to this number of columns narwhals finds a column as fast as the library itself; the time grows with the number.
 _NARROW = 100
@@ -118,13 +118,22 @@ def _frame(X: Any) -> Any:
 def _check_names(names: Sequence[Hashable]) -> None:
     """Raise ValueError if columns cannot be found by their names."""
     for j, name in enumerate(names):
-        if name is not None and is_missing(name):
+        if type(name) is str:
+            continue
+        if equals_no_name(name):
             raise ValueError(f"column {j + 1} of X has the name {name!r}, which equals no name; rename the column")
-        if isinstance(name, np.datetime64 | np.timedelta64):  # its Python value may be another moment
+        if _has_numpy_date(name):
             raise ValueError(f"column {j + 1} of X has the name {name!r}; use a string or a datetime as name")
     if len(set(names)) < len(names):
         same = next(name for j, name in enumerate(names) if name in names[:j])
         raise ValueError(f"the columns of X must have different names; several are called {same!r}")
+
+
+def _has_numpy_date(name: Hashable) -> bool:
+    """Return whether a name, or a part of it, is a date of numpy, whose Python value may be another moment."""
+    if isinstance(name, tuple | frozenset):
+        return any(map(_has_numpy_date, name))
+    return isinstance(name, np.datetime64 | np.timedelta64)
 
 
 def _series_reader(frame: Any) -> Callable[[int], Any]:

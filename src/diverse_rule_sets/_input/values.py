@@ -46,6 +46,19 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Real) and bool(value != value)
 
 
+def equals_no_name(name: Any) -> bool:
+    """Return whether a name, or a part of a name that is a tuple or a set, is NaN, NaT or NA: it equals no other name.
+
+    Examples
+    --------
+    >>> equals_no_name(float("nan")), equals_no_name(("a", float("nan"))), equals_no_name(("a", None))
+    (True, True, False)
+    """
+    if isinstance(name, tuple | frozenset):
+        return any(map(equals_no_name, name))
+    return name is not None and is_missing(name)
+
+
 def n_missing(values: Iterable[Any]) -> int:
     """Count the missing values among Python objects."""
     return sum(is_missing(v) for v in values)

@@ -114,11 +114,12 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
     name = "the standard input" if path == STANDARD else path
     cells = Cells(tuple(reading.get("missing", MISSING)), reading.get("date_format"), reading.get("decimal", "."))
     is_text = form in ("csv", "tsv")
-    with _open(path, name) as file, file_errors(name):
+    encoding = reading.get("encoding", "utf-8")
+    with _open(path, name) as file, file_errors(name, encoding):
         if is_text:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
             hint = _QUOTES if separator == cells.decimal == "," else _LINES
-            frame, names = read_cells(file, name, reading.get("encoding", "utf-8"), separator, only, hint)
+            frame, names = read_cells(file, name, encoding, separator, only, hint)
         else:
             frame = _read_binary(file.read(), form, name)
             names = frame.columns

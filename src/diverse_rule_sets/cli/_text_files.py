@@ -77,14 +77,14 @@ class _Counted:
 
 
 @contextmanager
-def file_errors(name: str) -> Iterator[None]:
-    """Turn errors of libraries about a damaged file into errors that name the file."""
+def file_errors(name: str, encoding: str) -> Iterator[None]:
+    """Turn errors of libraries about a damaged file into errors that name the file, and the encoding of its text."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{name}: the compressed file is cut off or damaged ({error})") from None
     except UnicodeError as error:
-        encoding, content = getattr(error, "encoding", "utf-8"), getattr(error, "object", b"")
+        content = getattr(error, "object", b"")
         example = "utf-16" if content[:2] in _UTF_16 and error.start == 0 else "latin-1"  # type: ignore[attr-defined]
         raise InputError(f"{name}: is not {encoding} text ({error}); give --encoding, such as {example}") from None
 

@@ -32,18 +32,19 @@ _MAX_PARSED = 10_000
 _MAX_LISTED = 3
 
 
-def select_categories(column: Column, asked_for: bool) -> Integers:
+def select_categories(column: Column, asked_for: bool, named_in: str = "binning") -> Integers:
     """Return the positions of the categories to use in conditions, ascending; warn if these are not all.
 
     Parameters
     ----------
     column : a column of categories with at least one value
     asked_for : whether to use the column even if it looks like an identifier
+    named_in : the parameters in which the user can name such a column, for the warning
     """
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if not asked_for and _is_identifier(counts[present]):
-        warn(_identifier_text(column, counts, present))
+        warn(_identifier_text(column, counts, present, named_in))
         return present[:0]
     if present.size > MAX_CATEGORIES:
         warn(_many_values_text(column, counts, present))
@@ -59,15 +60,15 @@ def _is_identifier(counts: Integers) -> bool:
     return counts.size > _MIN_VALUES and 2 * counts.size > n_known and n_frequent < _FREQUENT_SHARE * n_known
 
 
-def _identifier_text(column: Column, counts: Integers, present: Integers) -> str:
+def _identifier_text(column: Column, counts: Integers, present: Integers, named_in: str) -> str:
     """Return the text of the warning about a column that looks like an identifier."""
     size = f"({present.size:,} different values in {int(counts.sum()):,} records)"
     result = "rules use only whether it is missing" if (column.values < 0).any() else "it is left out of the rules"
     numbers_text = _numbers_text(column, counts, present, size)
     if numbers_text:
-        return f"{numbers_text}; {result}. Convert it to numbers; to use it as it is, name it in binning or required"
+        return f"{numbers_text}; {result}. Convert it to numbers; to use it as it is, name it in {named_in}"
     problem = f"column {column.name!r} looks like an identifier {size}"
-    return f"{problem}; {result}. To use its values, group them, or name the column in binning or required"
+    return f"{problem}; {result}. To use its values, group them, or name the column in {named_in}"
 
 
 def _many_values_text(column: Column, counts: Integers, present: Integers) -> str:

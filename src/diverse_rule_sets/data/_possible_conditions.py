@@ -41,6 +41,7 @@ class CutOptions(NamedTuple):
     default_binning : the binning of columns that a mapping does not name
     forbidden : columns without conditions; they are not read
     kept : columns whose values are used even if they look like identifiers, besides those that a binning names
+    named_in : the parameters in which the user can name such columns, for warnings
     """
 
     binning: Binning
@@ -50,6 +51,7 @@ class CutOptions(NamedTuple):
     default_binning: str = "uniform"
     forbidden: frozenset[Hashable] = frozenset()
     kept: frozenset[Hashable] = frozenset()
+    named_in: str = "binning"
 
 
 def _binning_of(options: CutOptions, name: Hashable) -> str | Edges:
@@ -79,7 +81,8 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
     elif not isinstance(binning, str) and column.kind != EMPTY:
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {values_text(column.kind)}")
     elif column.kind != EMPTY:
-        present = select_categories(column, column.name in options.kept or _has_own_binning(options, column.name))
+        is_kept = column.name in options.kept or _has_own_binning(options, column.name)
+        present = select_categories(column, is_kept, options.named_in)
         found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
     if missing.any():
         found[IsMissing(column.name)] = None

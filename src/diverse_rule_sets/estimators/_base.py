@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diverse_rule_sets._input.checks import Check, check_choice, warn
-from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.labels import comparable_labels, encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets._util.names import similar_names
@@ -153,6 +153,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         answers = self._answer(X)
         return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy: the share of records whose predicted label is that of y."""
+        return float(super().score(X, comparable_labels(y), sample_weight))
 
     def explain(self, X: Any) -> Any:
         """Return the reason for the label of each record, as a data frame.

@@ -49,8 +49,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         by two rules; 1 sets no limit.
     min_support : int, default=3
         Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
-        those of an average class with more, is rare: a warning names it, no rule is learnt for it, and its records do
-        not count in the search. It stays in ``classes_`` and in all class counts.
+        those of an average class with more, is rare: a warning names it, no rule is learnt for it, its records do not
+        count in the search, and it is the default label only if it is given. It stays in ``classes_`` and in all class
+        counts. A class with fewer records that is not rare gives a warning too.
     max_fallbacks : int, default=15
         Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
         that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the
@@ -97,7 +98,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
         them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
-        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record.
+        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record,
+        and values that a rule lists but no record has.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
     required : list of column names or None, default=None

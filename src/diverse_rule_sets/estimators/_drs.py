@@ -69,7 +69,9 @@ class DRSClassifier(SearchClassifier):
         Which rule decides if several cover a record; see :class:`DiverseRuleSetClassifier`.
     default : {"least_covered", "majority"} or label, default="least_covered"
         The label of records that no rule covers: the class whose own rules cover the smallest share of it, the
-        likeliest class among such training records, or a label.
+        likeliest class among such training records, or a label. A class with fewer than three records (or than
+        ``min_support``), and less than a tenth of those of an average class with more, is the default label only if it
+        is given; a warning names it. The search counts it as all classes.
     given_rules, forbidden, required, monotone : constraints, default=None
         As for :class:`DiverseRuleSetClassifier`.
     random_state, n_jobs, verbose

@@ -34,7 +34,7 @@ from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
-from diverse_rule_sets.estimators._class_weights import class_weights
+from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
@@ -42,7 +42,6 @@ from diverse_rule_sets.learn._constraint_input import (
     check_constraints,
     item_constraints,
 )
-from diverse_rule_sets.learn._given_rules import warn_about_empty_rules
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
@@ -51,6 +50,7 @@ from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import followed_column, with_tables
+from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet
 
 DEFAULTS = ("least_covered", "majority")
@@ -79,7 +79,7 @@ class InternalSettings:
     condition_price : share of its quality that a rule loses for each condition
     second_pass : choose once more among all candidates seen, and keep the better of the two sets
     split : split rules in two if there is enough evidence, after all rules are chosen
-    skip_rare : learn no rules for classes with fewer records than ``min_support``, and do not count their records
+    skip_rare : learn no rules for rare classes, and do not count their records
     """
 
     learner: Learner
@@ -192,11 +192,15 @@ class SearchClassifier(RuleSetEstimator):
         """The constraints as the user gave them."""
         return ConstraintParameters(self.given_rules, self.forbidden, self.required, self.monotone)
 
+    @property
+    def _default_is_word(self) -> bool:
+        """Whether ``default`` says how to find the default label; otherwise it is the label."""
+        return isinstance(self.default, str) and self.default in DEFAULTS
+
     def _check_labels(self, labels: list[Any]) -> None:
         """Raise ValueError if ``default`` is not a label."""
-        is_word = isinstance(self.default, str) and self.default in DEFAULTS
         is_label = np.ndim(self.default) == 0 and not is_missing(self.default) and plain(self.default) in labels
-        if not is_word and not is_label:
+        if not self._default_is_word and not is_label:
             listed = " or ".join(repr(word) for word in DEFAULTS)
             raise ValueError(
                 f"default must be {listed} or one of the labels {list_text(labels)}, got {self.default!r}"
@@ -237,20 +241,23 @@ class SearchClassifier(RuleSetEstimator):
             "supervised" if internal.thresholds else "uniform",
             constraints.forbidden,
             constraints.named,
+            "binning or required",
         )
 
     def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         plan = self._plan(len(labels), len(constraints.given))
-        min_support = plan.settings.limits.min_support if self._settings().skip_rare else 1
-        weights, rare = classes = class_weights(self._extensions().class_weight, labels, codes, min_support)
+        classes = self._class_weights(labels, codes)
         options = self._cut_options(len(table.names), constraints)
         items = self._encode(table, codes, classes.for_search, options, constraints.given)
-        measures = Measures(items.backend.class_totals, weights, plan.smoothing, plan.condition_price, rare)
-        warn_about_empty_rules(constraints.given, items.backend, table)
+        totals = items.backend.class_totals
+        measures = Measures(totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
+        for number, rule in enumerate(constraints.given):
+            covers_any = bool(items.backend.class_counts(items.backend.given_cover(number)).any())
+            warn_about_rule(rule.conditions, covers_any, table.column, f"given_rules has the rule {rule}")
         on_items = item_constraints(constraints, items.encoder, items.backend, labels)
-        data = Data(items.encoder, items.backend, measures, on_items)
+        data = Data(items.encoder, items.backend, measures, on_items, classes.not_default)
         return plan, self._with_scorecards(data, plan, table, labels, constraints), constraints.given
 
     def _with_scorecards(
@@ -277,6 +284,13 @@ class SearchClassifier(RuleSetEstimator):
             return data
         found = add_scorecards(cards, data.encoder, data.backend, data.constraints, constraints.monotone, labels)
         return data.with_scorecards(found)
+
+    def _class_weights(self, labels: list[Any], codes: NDArray[np.int64]) -> ClassWeights:
+        """Return the weights of the classes, and which of them are rare."""
+        class_weight, min_support = self._extensions().class_weight, int(self.min_support)
+        if self._settings().skip_rare:
+            return class_weights(class_weight, labels, codes, min_support)
+        return paper_weights(class_weight, labels, codes, min_support, has_default=not self._default_is_word)
 
     def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules``, found in one search."""
@@ -338,11 +352,11 @@ class SearchClassifier(RuleSetEstimator):
         return rule_set if data.scorecards is None else with_tables(rule_set, _counts_by_points(learnt, data, rule_set))
 
     def _default_label(self, found: FoundRules, data: Data, rule_set: RuleSet) -> Any:
-        if isinstance(self.default, str) and self.default == "majority":
-            return rule_set.likeliest_default
-        if isinstance(self.default, str) and self.default == "least_covered":
-            return rule_set.classes[int(np.argmin(own_recall(data, found)))]
-        return rule_set.classes[rule_set.classes.index(plain(self.default))]
+        """Return the default label; a rare class only if it is given."""
+        if not self._default_is_word:
+            return rule_set.classes[rule_set.classes.index(plain(self.default))]
+        score = rule_set.rule_probabilities[-1] if self.default == "majority" else -own_recall(data, found)
+        return rule_set.classes[int(np.argmax(np.where(data.not_default, -np.inf, score)))]
 
 
 def _counts_by_points(learnt: LearntRules, data: Data, rule_set: RuleSet) -> dict[int, dict[int, NDArray[np.int64]]]:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets.export import _sql_dialects
-from diverse_rule_sets.export._sql_limits import check_added, check_n_columns
+from diverse_rule_sets.export._sql_limits import check_added, check_n_columns, check_not_added
 from diverse_rule_sets.export._sql_steps import Names, Outputs, chain_steps, kept_columns
 from diverse_rule_sets.export._sql_sums import decide_by_sums
 from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column_of, sqlglot_expressions
@@ -42,6 +42,8 @@ def to_sql(
     kept = [] if keep == "*" else _name_list("keep", keep)
     check_added(names.all, kept, prefix, dialect)
     source, writer = _source_table(table, dialect), SqlWriter(rule_set, dialect, given)
+    if keep == "*":
+        check_not_added(writer.names, names.all, prefix, dialect)
     selected = "*" if keep == "*" else kept
     decide = decide_by_sums if adds_up else _decide_by_order
     query = decide(rule_set, writer, names, source, selected)

@@ -77,6 +77,17 @@ def check_added(added: Sequence[str], kept: Sequence[str], prefix: str, dialect:
         seen.add(folded_name(name, dialect))
 
 
+def check_not_added(read: Sequence[str], added: Sequence[str], prefix: str, dialect: str) -> None:
+    """Raise ValueError if the table has a column, which the rules read, with the name of a new one in any case."""
+    new = {folded_name(name.casefold(), dialect): name for name in added}
+    for name in read:
+        if folded_name(name.casefold(), dialect) in new:
+            raise ValueError(
+                f"the rules read the column {name!r}, and the query adds a column of this name, so that the result "
+                f"would have two; choose another prefix than {prefix!r}, or list the columns to keep"
+            )
+
+
 def check_n_columns(n_columns: int, dialect: str) -> None:
     """Raise ValueError if a dialect allows fewer columns in a query."""
     most = _sql_dialects.MAX_COLUMNS.get(dialect)

@@ -56,18 +56,22 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """The training records as items, the measures of rules, the constraints on rules, and scorecards."""
+    """The training records as items, the measures of rules, the constraints on rules, and scorecards.
+
+    ``not_default`` are flags of the classes that are not the default label unless the user gives it.
+    """
 
     encoder: Encoder
     backend: Backend
     measures: Measures
     constraints: Constraints
+    not_default: NDArray[np.bool_]
     scorecards: ScorecardData | None = None
 
     def with_scorecards(self, scorecards: ScorecardData) -> Data:
         """Return the data with the items of scorecards."""
         encoder, backend, constraints = scorecards.encoder, scorecards.backend, scorecards.constraints
-        return Data(encoder, backend, self.measures, constraints, scorecards)
+        return Data(encoder, backend, self.measures, constraints, self.not_default, scorecards)
 
 
 class LearntRules(NamedTuple):
@@ -144,7 +148,7 @@ def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]
 
 
 def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
-    """Return the share of each class that rules of its own label cover; 1 for rare classes."""
+    """Return the share of each class that rules of its own label cover."""
     backend, given = data.backend, [rule.cover for rule in data.constraints.given]
     covers = given + [backend.cover(step.body) for step in found.learnt]
     n_covered = np.zeros(backend.n_classes)
@@ -154,4 +158,4 @@ def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:
             if step.label == label:
                 union = backend.union(union, cover)
         n_covered[label] = backend.class_counts(union)[label]
-    return np.where(data.measures.searched, n_covered / backend.class_totals, 1.0)
+    return n_covered / backend.class_totals

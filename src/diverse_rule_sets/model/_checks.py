@@ -12,10 +12,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.columns import EMPTY, KINDS
-from diverse_rule_sets._input.values import is_missing, plain
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._domains import Domain
 
 # The largest sum of counts: up to here every integer is a float.
 MAX_COUNT = 2**53
@@ -55,6 +56,7 @@ def check_parts(rule_set: Any, rule_type: type[Any]) -> dict[str, Any]:
         raise error("uncovered_counts", f"at most the class_totals {shown(totals)}", uncovered)
     rules = check_rules(rule_set.rules, "rules", rule_type, classes, totals)
     fallbacks = check_rules(rule_set.fallbacks, "fallbacks", rule_type, classes, totals)
+    check_covered(rules, fallbacks, classes, totals, uncovered)
     return {
         "classes": classes,
         "class_totals": totals,
@@ -65,6 +67,7 @@ def check_parts(rule_set: Any, rule_type: type[Any]) -> dict[str, Any]:
         "class_weights": check_weights(rule_set.class_weights, len(classes)),
         "smoothing": check_smoothing(rule_set.smoothing),
         "kinds": check_kinds(rule_set.kinds, rules + fallbacks),
+        "domains": check_domains(rule_set.domains),
     }
 
 
@@ -76,6 +79,9 @@ def check_conditions(conditions: Any) -> tuple[Condition, ...]:
         raise TypeError(f"conditions must be a tuple of conditions, got {shown(conditions)}") from None
     if not all(isinstance(condition, Condition) for condition in checked):
         raise TypeError(f"conditions must be a tuple of conditions, got {shown(conditions)}")
+    for condition in checked:
+        if getattr(condition, "empty", False):
+            raise ValueError(f"conditions must not have an interval that contains no value, got {condition!s:.80}")
     if len(checked) > 1 and len({condition.column for condition in checked}) < len(checked):
         by_column: dict[Hashable, Condition] = {}
         for condition in checked:
@@ -96,6 +102,8 @@ def check_class_counts(class_counts: Any) -> tuple[tuple[Any, int], ...]:
         if not set(map(type, labels)) | set(map(type, counts)) <= _PYTHON_TYPES:
             labels, counts = [plain(label) for label in labels], [plain(n) for n in counts]
         whole = set(map(type, counts)) <= {int} and min(counts, default=0) >= 0 and max(counts, default=0) <= MAX_COUNT
+        if not set(map(type, labels)) <= _LABEL_TYPES:
+            labels = [check_label(label) for label in labels]
         if whole and len(set(labels)) == len(labels):
             return tuple(zip(labels, counts, strict=True))
     except (TypeError, ValueError):
@@ -103,8 +111,9 @@ def check_class_counts(class_counts: Any) -> tuple[tuple[Any, int], ...]:
     raise error("class_counts", "pairs of (label, number of records at least 0), with different labels", class_counts)
 
 
-# Types of labels and counts that need no conversion.
+# Types of labels and counts that need no conversion, and types of which all values can be labels.
 _PYTHON_TYPES = {bool, bytes, float, int, str}
+_LABEL_TYPES = {bool, int, str}
 
 
 def check_classes(classes: Any, place: str = "classes") -> tuple[Any, ...]:
@@ -126,10 +135,12 @@ def sorted_labels(labels: Iterable[Any]) -> list[Any]:
 
 
 def check_label(label: Any) -> Any:
-    """Return a label as a Python value; raises ValueError if it is missing or a list."""
+    """Return a label as a Python value; raises ValueError unless it is text, a finite number or a boolean."""
     label = plain(label)
-    if is_missing(label) or not isinstance(label, Hashable):
-        raise error("label", "text, a number or a boolean", label)
+    try:
+        _label_type(label)
+    except (TypeError, OverflowError):
+        raise error("label", "text, a finite number or a boolean", label) from None
     return label
 
 
@@ -235,6 +246,42 @@ def _count_error(rule: Any, place: str, limits: dict[Any, int]) -> ValueError:
             return error(place, f"counts of the classes {shown(list(limits))}", label)
     counts = [dict(rule.class_counts).get(label, 0) for label in limits]
     return error(place, f"at most the class_totals {shown(tuple(limits.values()))}", counts)
+
+
+def check_covered(
+    rules: Sequence[Any],
+    fallbacks: Sequence[Any],
+    classes: Sequence[Any],
+    totals: Sequence[int],
+    uncovered: Sequence[int],
+) -> None:
+    """Raise ValueError if rules count records that no rule covers, or fallback rules records that rules cover."""
+    covered = dict(zip(classes, (n - m for n, m in zip(totals, uncovered, strict=True)), strict=True))
+    for j, rule in enumerate(rules):
+        if any(n > covered[label] for label, n in rule.class_counts):
+            limits = tuple(covered.values())
+            counts = [dict(rule.class_counts).get(label, 0) for label in classes]
+            expected = f"at most the class_totals without the uncovered_counts {shown(limits)}"
+            raise error(f"rules[{j}].class_counts", expected, counts)
+    decided = dict.fromkeys(classes, 0)
+    for rule in fallbacks:
+        for label, n in rule.class_counts:
+            decided[label] += n
+    sums = tuple(decided.values())
+    if any(n > m for n, m in zip(sums, uncovered, strict=True)):
+        expected = f"at most the uncovered_counts {shown(tuple(uncovered))}, because each decides records of its own"
+        raise error("the sum of the class_counts of fallbacks", expected, sums)
+
+
+def check_domains(domains: Any) -> tuple[tuple[Hashable, Domain], ...]:
+    """Return the known values of columns as a tuple of pairs."""
+    try:
+        pairs = tuple((column, domain) for column, domain in domains)
+        if len(dict(pairs)) == len(pairs) and all(isinstance(domain, Domain) for _, domain in pairs):
+            return pairs
+    except (TypeError, ValueError):
+        pass
+    raise error("domains", "pairs of (column, Domain), with different columns", domains)
 
 
 def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import VALUES, Column, values_text
-from diverse_rule_sets._input.values import canonical, is_missing, microseconds, plain
+from diverse_rule_sets._input.values import canonical, equals_no_name, is_missing, microseconds, plain
 
 Flags = NDArray[np.bool_]
 Bound = float | datetime.datetime | None
@@ -63,7 +63,8 @@ class Condition(ABC):
     column: Hashable
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "column", plain(self.column))
+        if type(self.column) is not str:
+            object.__setattr__(self, "column", _checked_name(self.column))
 
     @property
     def plain_conditions(self) -> tuple[Condition, ...]:
@@ -136,6 +137,17 @@ def plain_conditions(rules: Iterable[Any]) -> Iterator[Condition]:
                     continue
                 known.add(condition.column.origin)
             yield from condition.plain_conditions
+
+
+def _checked_name(name: Any) -> Hashable:
+    """Return the name of a column as a Python value; raises an error if no column can have it."""
+    try:
+        hash(name)
+    except TypeError:
+        raise TypeError(f"column must be the name of a column, such as a string, got {name!r:.60}") from None
+    if equals_no_name(name):
+        raise ValueError(f"column must be the name of a column; NaN, NaT and NA equal no name, got {name!r:.60}")
+    return plain(name)
 
 
 def canonical_value(value: Any, column: Hashable) -> Any:

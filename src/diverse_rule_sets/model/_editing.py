@@ -18,6 +18,7 @@ from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables
 from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet, set_kinds
 
 Integers = NDArray[np.int64]
@@ -81,9 +82,11 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
     position = len(rule_set.rules) if position is None else _position("position", position, len(rule_set.rules) + 1)
-    rules = list(rule_set.rules)
+    rules, table = list(rule_set.rules), as_table(X).with_cache()
     rules.insert(position, _as_rule(rule, rule_set))
-    return _recount(replace(rule_set, rules=tuple(rules)), _has_likeliest_label(rule_set), X, y)
+    changed = _recount(replace(rule_set, rules=tuple(rules)), _has_likeliest_label(rule_set), table, y)
+    _warn(changed, position, table)
+    return changed
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
@@ -100,13 +103,22 @@ def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> R
 def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
     """Return the rule set with one rule replaced by another; see :meth:`RuleSet.replace`."""
     position, may_change = _find(rule, rule_set), _has_likeliest_label(rule_set)
-    rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
+    rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), as_table(X).with_cache()
     if position < len(rules):
         rules[position] = _as_rule(by, rule_set)
     else:
         fallbacks[position - len(rules)] = _as_rule(by, rule_set)
         may_change[position - len(rules)] = False  # the label that the user gave is not changed
-    return _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
+    changed = _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, table, y)
+    _warn(changed, position, table)
+    return changed
+
+
+def _warn(rule_set: RuleSet, position: int, table: Table) -> None:
+    """Warn if a new rule covers no record, or lists values that no record has."""
+    rule, expected = rule_set.all_rules[position], rule_set.expected_kinds
+    covers_any = bool(find_covers((rule,), table, expected).any_rule.any())
+    warn_about_rule(rule.conditions, covers_any, lambda name: table.column(name, expected[name]), f"the rule {rule}")
 
 
 def _has_likeliest_label(rule_set: RuleSet) -> list[bool]:

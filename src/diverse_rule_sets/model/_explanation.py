@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
@@ -60,6 +61,7 @@ def _one_record(rule_set: RuleSet, record: Sequence[tuple[Hashable, Any]]) -> Ta
     if absent:
         raise ValueError(
             f"the record has no value for the column {absent[0]!r}, which the rules use (give None if it is missing)"
+            f"{did_you_mean(absent[0], (name for name, _ in record if name not in values))}"
         )
     columns = list(values.values())
     return Table(list(values), 1, lambda j: columns[j], named=True)

@@ -78,7 +78,8 @@ class RuleSetMethods:
         """Return the rule set with one more rule, with all counts computed on given data.
 
         Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
-        the class that is likeliest now.
+        the class that is likeliest now. A warning names a rule that covers no record of the data, and values that the
+        rule lists but no record has.
 
         Parameters
         ----------
@@ -120,7 +121,8 @@ class RuleSetMethods:
         """Return the rule set with one rule or fallback rule replaced, with all counts computed on given data.
 
         Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
-        the class that is likeliest now.
+        the class that is likeliest now. A warning names a rule that covers no record of the data, and values that the
+        rule lists but no record has.
 
         Parameters
         ----------
@@ -172,7 +174,8 @@ class RuleSetMethods:
     def from_json(cls, text: str | bytes) -> RuleSet:
         """Read a rule set from the text of a JSON file.
 
-        Nothing is executed. Files of earlier versions give the same answers. Raises ValueError, with the error and its
+        Nothing is executed. Files of earlier versions give the same answers, except that ``True`` and ``1`` in a column
+        of several types were equal in version 1. Raises ValueError, with the error and its
         position, if the text is incomplete or invalid, of a later version, or not a rule set.
         """
         from diverse_rule_sets.export._json import from_json
@@ -206,6 +209,7 @@ class RuleSetMethods:
             column that the database cannot tell apart from another column of the training table, such as ``a`` and
             ``A`` in DuckDB and SQLite
         prefix : the start of the names of the added columns; another prefix is needed if the table has such columns
+            (an error if the rules read one of them)
 
         Notes
         -----

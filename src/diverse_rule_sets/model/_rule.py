@@ -26,8 +26,8 @@ class Rule:
 
     Parameters
     ----------
-    conditions : tuple of Condition, at most one per column
-    label : the label that the rule predicts
+    conditions : tuple of Condition, at most one per column; an interval must contain a value
+    label : the label that the rule predicts: text, a finite number or a boolean
     class_counts : pairs of (label, number of training records of that class that the rule covers); a label that is
         left out has the count 0
     points_table : the class probabilities by points, if the rule tests a scorecard; None: the same for all records
@@ -63,7 +63,8 @@ class Rule:
         The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
         ``'text'`` in single quotes, ``==``, ``!=``, ``>=`` and ``<`` are accepted. Names of columns are written
         unchanged, or in backticks if they begin with ``[`` or contain operators, quotes or the words AND and THEN.
-        Names that are not strings are written in brackets, such as ``[5]`` or ``[('a', 1)]``.
+        Names that are not strings are written in brackets, such as ``[5]`` or ``[('a', 1)]``; those of some types, such
+        as fractions, cannot be read.
 
         Parameters
         ----------
