@@ -101,11 +101,12 @@ def followed_column(conditions: Sequence[Condition]) -> tuple[ScorecardColumn, A
 
 
 def points_of_rule(column: ScorecardColumn, conditions: Sequence[Condition]) -> range:
-    """Return the numbers of points that records can have which meet the conditions of a rule."""
-    low, high = column.range
+    """Return the numbers of points that records can have which meet the conditions of a rule; one if there are none."""
+    least, most = low, high = column.range
     for condition in conditions:
         for test, bound in condition.comparisons if condition.column == column else ():
             low, high = (max(low, int(bound)), high) if test == ">=" else (low, min(high, int(bound)))
+    low, high = min(low, most), max(high, least)
     return range(low, max(low, high) + 1)
 
 
