@@ -35,10 +35,9 @@ _PANDAS_BODY = """    rule_covers, fallback_covers = (
 {row}    probabilities = np.array(PROBABILITIES)[row]
 {counts}    rule = pd.array(deciding, "Int64")
     rule[deciding == 0] = pd.NA
-    result = pd.DataFrame({{PREFIX + "label": label, PREFIX + "rule": rule}}, index=frame.index).infer_objects()
-    for k, one in enumerate(CLASSES):
-        result[f"{{PREFIX}}probability_{{one}}"] = probabilities[:, k]
-    return result
+    columns = {{PREFIX + "label": label, PREFIX + "rule": rule}}
+    columns |= {{f"{{PREFIX}}probability_{{one}}": probabilities[:, k] for k, one in enumerate(CLASSES)}}
+    return pd.DataFrame(columns, index=frame.index).infer_objects()
 """
 _PANDAS_ROW = """    row = deciding
 """
