@@ -97,6 +97,20 @@ def test_of_labels_with_equally_many_points_the_first_leads(places):
         check_everywhere(places, rule_set, TABLE, KINDS)
 
 
+def test_the_lead_if_all_points_are_negative(places):
+    signs = (
+        Sign(Interval("x", low=0), {"a": -2, "b": 1}),
+        Sign(Equals("z", "u"), {"c": -4}),
+        Sign(IsMissing("y"), {"b": -3}),
+    )
+    card = Scorecard("points", signs, CLASSES, {"a": -3, "b": -5, "c": -7})
+    assert max(high for _, high in card.ranges.values()) < 0
+    rules = tuple(Rule((card.lead_between(n, n),), CLASSES[n % 3]) for n in range(8))
+    rule_set = RuleSet(rules, CLASSES, "a", (9, 9, 9), (1, 1, 1), "first")
+    assert len(set(rule_set.deciding_rules(pl.DataFrame(TABLE, strict=False)).tolist())) > 2
+    check_everywhere(places, rule_set, TABLE, KINDS)
+
+
 def test_a_label_that_never_leads_and_bounds_beyond_the_points(places):
     card = leaders()
     rules = (
