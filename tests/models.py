@@ -1,14 +1,19 @@
 """Random rule sets and tables to test programs that must give the same labels as this package."""
 
+import contextlib
 import datetime
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
+from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet, Scorecard, Sign
+from diverse_rule_sets.export._sql_dialects import SYSTEM_COLUMNS
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._point_probabilities import PointsTable, followed_column
+from diverse_rule_sets.model._scorecards import check_scorecards
 
 HOSTILE = (
     *(
@@ -49,7 +54,12 @@ EXTREME += (1e16, 123456789.12345679, 4.35, 2.675, 1e22, 1e23, 9007199254740993.
 
 ALL_KINDS = ("number", "text", "boolean", "date", "date (UTC)")
 # Without lone surrogates and NUL, which databases cannot store.
+_SYSTEM_COLUMNS = frozenset.union(*SYSTEM_COLUMNS.values())
 TEXTS = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+# Names of columns, other than those that every table of a database has.
+NAMES = TEXTS.filter(lambda name: name and name not in _SYSTEM_COLUMNS)
 
 
 @st.composite
@@ -97,10 +107,45 @@ def conditions_on(draw, column, kind, pool):
 
 
 @st.composite
-def rules_over(draw, columns, classes):
-    """Draw a rule with conditions on some of the columns."""
+def scorecards_over(draw, columns, classes, name):
+    """Draw a scorecard over some of the columns, of one label or of several; points may be negative."""
+    n_labels = draw(st.integers(1, len(classes)))
+    labels = draw(st.permutations(classes))[:n_labels]
+    points = st.integers(-3, 9).filter(bool)
+    conditions = []
+    for column in draw(st.lists(st.sampled_from(sorted(columns)), min_size=1, max_size=5)):
+        conditions.append(draw(conditions_on(column, *columns[column])))
+    signs = []
+    for condition in dict.fromkeys(conditions):
+        given = draw(st.lists(st.sampled_from(labels), min_size=1, max_size=3, unique=True))
+        signs.append(Sign(condition, {label: draw(points) for label in given}))
+    based = draw(st.lists(st.sampled_from(labels), max_size=2, unique=True)) if n_labels > 1 else []
+    return Scorecard(name, tuple(signs), tuple(labels), {label: draw(points) for label in based})
+
+
+@st.composite
+def conditions_on_points(draw, column):
+    """Draw a condition on a derived column of a scorecard; its bounds may be beyond the range of the points."""
+    if not column.counts_points:
+        return Equals(column, draw(st.sampled_from(column.scorecard.labels)))
+    low, high = column.range
+    bound = st.integers(low - 1, high + 1) | st.integers(low, high) | st.sampled_from([-1e300, 1e300])
+    shape = draw(st.sampled_from(["low", "high", "both"]))
+    low = None if shape == "high" else draw(bound)
+    return Interval(column, low, None if shape == "low" else draw(bound), with_low=True)
+
+
+@st.composite
+def rules_over(draw, columns, classes, scorecards=()):
+    """Draw a rule with conditions on some of the columns, and on points of some of the scorecards."""
     names = draw(st.lists(st.sampled_from(sorted(columns)), max_size=3, unique=True)) if columns else []
-    body = tuple(draw(conditions_on(name, *columns[name])) for name in names)
+    body = [draw(conditions_on(name, *columns[name])) for name in names[: 1 if scorecards else 3]]
+    if scorecards:
+        derived = [column for card in scorecards for column in card.derived_columns()]
+        least = draw(st.sampled_from([1, 1, 1, 0]))
+        chosen = draw(st.lists(st.sampled_from(derived), min_size=least, max_size=3, unique=True))
+        body = draw(st.permutations([*body, *(draw(conditions_on_points(column)) for column in chosen)]))
+    body = tuple(body)
     counts = tuple((label, draw(st.integers(0, 40))) for label in classes)
     return Rule(body, draw(st.sampled_from(classes)), counts)
 
@@ -113,10 +158,56 @@ def consistent_counts(rules, fallbacks, classes, n_covered, n_undecided):
     return tuple(map(sum, zip(covered, n_covered, uncovered, strict=True))), uncovered
 
 
+def with_random_tables(rule_set, seed):
+    """Return the rule set with random probabilities by points, which need not begin or end where the points do."""
+    rng = np.random.default_rng(seed)
+
+    def changed(rule):
+        followed = followed_column(rule.conditions)
+        if followed is None or rng.random() < 0.2:
+            return rule
+        least, most = followed[0].range
+        low = int(rng.integers(least, most + 1))
+        rows = rng.dirichlet(np.ones(len(rule_set.classes)), rng.integers(1, min(5, most - low + 1) + 1))
+        return replace(rule, points_table=PointsTable(followed[0], low, tuple(map(tuple, rows.tolist()))))
+
+    rules, fallbacks = (tuple(map(changed, some)) for some in (rule_set.rules, rule_set.fallbacks))
+    return replace(rule_set, rules=rules, fallbacks=fallbacks)
+
+
 @st.composite
-def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
-    """Draw a rule set, and the pools of values of its columns: name -> (type, values)."""
-    chosen = draw(st.lists(TEXTS.filter(bool), min_size=1, max_size=4, unique_by=str.casefold))
+def rule_sets_with_tables(draw, rule_set, columns):
+    """Draw probabilities by points: computed on random records, or random ones."""
+    seed = draw(st.integers(0, 1000))
+    if draw(st.booleans()):
+        return with_random_tables(rule_set, seed)
+    kinds = {name: kind for name, (kind, _) in columns.items()}
+    X = as_polars(records_for(columns, seed, 60), kinds)
+    codes = np.random.default_rng(seed).integers(0, len(rule_set.classes), 60)
+    return rule_set.evaluated(X, [rule_set.classes[k] for k in codes])
+
+
+@st.composite
+def cards_over(draw, columns, classes):
+    """Draw no scorecard, or one or two whose names are not those of columns."""
+    reads_all, cards = Rule(tuple(map(IsMissing, columns)), classes[0]), []
+    names = st.just("points") | TEXTS.filter(str.strip)
+    for name in draw(st.lists(names, min_size=draw(st.sampled_from([1, 1, 0])), max_size=2, unique=True)):
+        card = draw(scorecards_over(columns, classes, name))
+        rules = [Rule((one.between(1, label=one.labels[0]),), classes[0]) for one in [*cards, card]]
+        with contextlib.suppress(ValueError):  # the name is taken
+            check_scorecards([reads_all, *rules], classes)
+            cards.append(card)
+    return cards
+
+
+@st.composite
+def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS, scorecards=False):
+    """Draw a rule set, and the pools of values of its columns: name -> (type, values).
+
+    If ``scorecards`` is true, half of the rule sets have one or two scorecards, with probabilities by points.
+    """
+    chosen = draw(st.lists(NAMES, min_size=1, max_size=4, unique_by=str.casefold))
     columns = {}
     for name in chosen:
         kind = draw(st.sampled_from(kinds))
@@ -124,8 +215,9 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
     texts = st.lists(TEXTS, min_size=1, max_size=4, unique=True)
     classes = draw(texts | st.lists(st.integers(-5, 5), min_size=1, max_size=4, unique=True) | st.just([False, True]))
     classes = sorted(classes)
-    rules = tuple(draw(st.lists(rules_over(columns, classes), max_size=6)))
-    fallbacks = tuple(draw(st.lists(rules_over(columns, classes), max_size=3)))
+    cards = draw(cards_over(columns, classes)) if scorecards else []
+    rules = tuple(draw(st.lists(rules_over(columns, classes, cards), max_size=6)))
+    fallbacks = tuple(draw(st.lists(rules_over(columns, classes, cards), max_size=3)))
     many = len(classes)
     more = st.lists(st.integers(0, 200), min_size=many, max_size=many)
     totals, uncovered = consistent_counts(rules, fallbacks, classes, draw(more), draw(more))
@@ -137,6 +229,8 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS):
         None if weights is None else tuple(weights), smoothing,
         tuple((name, kind) for name, (kind, _) in columns.items()),
     )  # fmt: skip
+    if rule_set.scorecards:
+        rule_set = draw(rule_sets_with_tables(rule_set, columns))
     return rule_set, columns
 
 

@@ -74,7 +74,7 @@ def texts(rule_set, columns):
 
 
 @settings(max_examples=200)
-@given(rule_sets(), st.integers(0, 1000))
+@given(rule_sets(scorecards=True), st.integers(0, 1000))
 def test_random_models_give_the_same_results(java, drawn, seed):
     rule_set, columns = drawn
     if any(unwritable.search(text) for text in texts(rule_set, columns)):

@@ -53,7 +53,7 @@ def check(rule_set, kind, frame):
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=200)
-@given(drawn=rule_sets(), seed=st.integers(0, 1000))
+@given(drawn=rule_sets(scorecards=True), seed=st.integers(0, 1000))
 def test_random_models_give_the_same_results(kind, drawn, seed):
     rule_set, columns = drawn
     check(rule_set, kind, as_polars(records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()}))

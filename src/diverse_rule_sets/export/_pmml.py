@@ -9,6 +9,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER
 from diverse_rule_sets.export._pmml_parts import (
@@ -21,6 +24,7 @@ from diverse_rule_sets.export._pmml_parts import (
     unused,
     value_text,
 )
+from diverse_rule_sets.export._pmml_points import Points
 from diverse_rule_sets.export._pmml_sums import NO_CLASS, Sums
 from diverse_rule_sets.export._values import common_kind, values_by_column
 from diverse_rule_sets.model._rule import Rule
@@ -44,7 +48,9 @@ def to_pmml(rule_set: RuleSet, *, name: str) -> str:
     fields = {column: column if isinstance(column, str) else str(column) for column in rule_set.columns}
     target = unused("predicted_label", fields.values())
     used_names = [*fields.values(), target]
-    sums = None if rule_set.decision.ballots is None else Sums(rule_set, fields, used_names)
+    points = Points(rule_set, used_names)
+    tested = fields | points.fields
+    sums = None if rule_set.decision.ballots is None else Sums(rule_set, tested, used_names)
     root = element("PMML", xmlns=_NAMESPACE, version="4.4")
     header = child(root, "Header", description="If-then rules; the first rule that covers a record decides its label.")
     child(header, "Application", name="diverse-rule-sets")
@@ -53,10 +59,13 @@ def to_pmml(rule_set: RuleSet, *, name: str) -> str:
         root, "RuleSetModel", modelName=name, functionName="classification", algorithmName="diverse-rule-sets"
     )
     _schema(model, fields, target)
-    _output(model, rule_set, used_names, sums)
-    if sums is not None:
-        sums.declare(model)
-    _write_rules(model, rule_set, fields, sums)
+    _output(model, rule_set, used_names, sums, points)
+    if sums is not None or points.fields:
+        local = child(model, "LocalTransformations")
+        points.declare(local, fields)
+        if sums is not None:
+            sums.declare(local)
+    _write_rules(model, rule_set, tested, sums)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -113,7 +122,7 @@ def _schema(model: Element, fields: dict[Hashable, str], target: str) -> None:
     child(schema, "MiningField", name=target, usageType="target")
 
 
-def _output(model: Element, rule_set: RuleSet, used_names: list[str], sums: Sums | None) -> None:
+def _output(model: Element, rule_set: RuleSet, used_names: list[str], sums: Sums | None, points: Points) -> None:
     """Declare the outputs: the label, the deciding rule, and the probabilities."""
     output = child(model, "Output")
     rule, label = unused("rule", used_names), unused("label", used_names)
@@ -127,25 +136,50 @@ def _output(model: Element, rule_set: RuleSet, used_names: list[str], sums: Sums
     else:  # a class may win that is the label of no covering rule: then the output is that of the default label
         entity = unused("deciding_rule", used_names)
         child(output, "OutputField", name=entity, **text, feature="entityId", isFinalResult=False)
-        number_of_rule = _lookup(entity, "number", rule_ids, rule_ids, dataType="string", defaultValue=DEFAULT)
+        ids = [(rule_id,) for rule_id in rule_ids]
+        number_of_rule = _lookup([entity], "number", ids, rule_ids, dataType="string", defaultValue=DEFAULT)
         child(output, "OutputField", number_of_rule, name=rule, **text, feature="transformedValue")
     start = 0 if together is None else len(rule_set.rules)  # these rules give the probabilities alone, not in sums
+    keys: list[tuple[str, ...]] = [(rule_id,) for rule_id in rule_ids[start:]]
+    known, rows = [rule], shares[start:]
+    if points.followed:
+        known.append(unused("points of the rule", used_names))
+        level = points.level(rule)
+        child(output, "OutputField", level, name=known[1], **number, feature="transformedValue", isFinalResult=False)
+        keys, rows = _rows_by_points(rule_ids, shares, points)
     for k, one in enumerate(rule_set.classes):
         name = unused(f"probability({value_text(one)})", used_names)
-        values = [repr(share) for share in shares[start:, k].tolist()]
-        share = _lookup(rule, "probability", rule_ids[start:], values, dataType="double")
+        values = [repr(share) for share in rows[:, k].tolist()]
+        share = _lookup(known, "probability", keys, values, dataType="double")
         share = share if together is None else together.share(k, share)
         child(output, "OutputField", share, name=name, **number, feature="transformedValue")
 
 
-def _lookup(field: str, column: str, keys: Sequence[str], values: Sequence[str], **attributes: str) -> Element:
-    """Return an expression that looks up the value of a field in a table."""
-    table = element("InlineTable")
+def _rows_by_points(
+    rule_ids: Sequence[str], shares: NDArray[np.float64], points: Points
+) -> tuple[list[tuple[str, ...]], NDArray[np.float64]]:
+    """Return keys, which are rules and the points that they follow (0 for the others), and their probabilities."""
+    keys: list[tuple[str, ...]] = []
+    rows = []
+    for j, rule_id in enumerate(rule_ids):
+        followed = points.followed.get(j)
+        low, own = (0, shares[j : j + 1]) if followed is None else (followed.low, followed.shares)
+        keys += [(rule_id, str(s)) for s in range(low, low + len(own))]
+        rows.append(own)
+    return keys, np.vstack(rows)
+
+
+def _lookup(
+    fields: Sequence[str], column: str, keys: Sequence[tuple[str, ...]], values: Sequence[str], **attributes: str
+) -> Element:
+    """Return an expression that looks up the values of one or two fields in a table."""
+    table, names = element("InlineTable"), ("rule", "points")
     for key, value in zip(keys, values, strict=True):
         row = child(table, "row")
-        child(row, "rule").text, child(row, column).text = key, value
-    pair = element("FieldColumnPair", field=field, column="rule")
-    return element("MapValues", pair, table, outputColumn=column, **attributes)
+        for name, text in zip((*names[: len(fields)], column), (*key, value), strict=True):
+            child(row, name).text = text
+    pairs = [element("FieldColumnPair", field=field, column=name) for field, name in zip(fields, names, strict=False)]
+    return element("MapValues", *pairs, table, outputColumn=column, **attributes)
 
 
 def _write_rules(model: Element, rule_set: RuleSet, fields: dict[Hashable, str], sums: Sums | None) -> None:

@@ -11,14 +11,16 @@ from collections.abc import Collection
 from typing import Any
 from xml.etree import ElementTree
 
+from diverse_rule_sets.export._points import point_tests
 from diverse_rule_sets.export._values import check_known, exact_text
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 Element = ElementTree.Element
 # One comparison: the operator, whose name is the same in predicates and in functions, and its value or None.
 Test = tuple[str, Any]
 
-_OPERATORS = {">": "greaterThan", ">=": "greaterOrEqual", "<": "lessThan", "<=": "lessOrEqual"}
+_OPERATORS = {">": "greaterThan", ">=": "greaterOrEqual", "<": "lessThan", "<=": "lessOrEqual", "=": "equal"}
 # Characters that XML 1.0 cannot represent.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -63,6 +65,8 @@ def unused(name: str, used_names: Collection[str]) -> str:
 def alternatives(condition: Condition) -> list[list[Test]]:
     """Return the tests of a condition, as lists: of each list at least one test must be true."""
     check_known(condition, "PMML")
+    if isinstance(condition.column, ScorecardColumn):
+        return [[(_OPERATORS[test], n)] for test, n in point_tests(condition)]
     if condition.holds_if_missing:
         return [[("isMissing", None)]]
     if condition.comparisons:

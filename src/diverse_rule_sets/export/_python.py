@@ -79,7 +79,10 @@ _FUNCTION_DOC = '''    """Return label, rule and probabilities of a record.
 _FUNCTION_ORDERED = """    deciding = next((number for number in ORDER if rule_covers[number - 1]), None)
     if deciding is None:
         deciding = next((number for number, covers in enumerate(fallback_covers, len(rule_covers) + 1) if covers), 0)
-    label, probabilities = LABELS[deciding], PROBABILITIES[deciding]
+{followed}    label, probabilities = LABELS[deciding], PROBABILITIES[{row}]
+"""
+_FUNCTION_FOLLOWED = """    followed = {followed}
+    row = BY_POINTS[deciding] + followed[deciding] if deciding in BY_POINTS else deciding
 """
 _FUNCTION_ADDED = """    if any(rule_covers):
         ballots = [row for row, covers in zip(BALLOTS, rule_covers) if covers]
@@ -95,6 +98,18 @@ _FUNCTION_ADDED = """    if any(rule_covers):
 _FUNCTION_RETURN = """    probabilities = dict(zip(CLASSES, probabilities))
     return {"label": label, "rule": deciding or None, "probabilities": probabilities}
 """
+_FUNCTION_POINTS = '''
+def _leader(points):
+    """Return the position of the first of the largest numbers of points."""
+    return points.index(max(points))
+
+
+def _lead(points):
+    """Return by how many points the largest number of points is larger than the next one."""
+    second, first = sorted(points)[-2:]
+    return first - second
+
+'''
 _FUNCTION_TOGETHER = '''
 
 def _together(rule_covers):
@@ -115,6 +130,8 @@ class _Function(SourceWriter):
     negation = "not "
     both = " and "
     always = "True"
+    base = "{n}"
+    term = "({n} if {test} else 0)"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
         constants = [typed_literal(value) if x in self.typed else self.value(value) for value in values]
@@ -137,9 +154,11 @@ class _Function(SourceWriter):
         rule_set = self.rule_set
         adding = rule_set.decision.ballots is not None
         together = rule_set.adds_counts
-        ending = _FUNCTION_ADDED.replace(
+        added = _FUNCTION_ADDED.replace(
             "{probabilities}", "_together(rule_covers)" if together else "PROBABILITIES[deciding]"
         )
+        followed = _FUNCTION_FOLLOWED.replace("{followed}", self.points.followed()) if self.points.follows else ""
+        ordered = _FUNCTION_ORDERED.replace("{followed}", followed).replace("{row}", "row" if followed else "deciding")
         rule_covers, fallback_covers = (self.list_tests(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
             '"""If-then rules as a plain function of one record; no imports are needed."""\n\n'
@@ -147,11 +166,13 @@ class _Function(SourceWriter):
             + VALUE_HELPERS
             + _FUNCTION_HELPERS
             + (_FUNCTION_TOGETHER if together else "")
+            + (_FUNCTION_POINTS if self.points.compared() else "")
             + f"\ndef {name}(record):\n"
             + _FUNCTION_DOC
             + "".join(f"    {x} = {self._read(column, x)}\n" for column, x in self.names.items())
+            + self.point_variables()
             + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
-            + (ending if adding else _FUNCTION_ORDERED)
+            + (added if adding else ordered)
             + _FUNCTION_RETURN
         )
 

@@ -32,14 +32,31 @@ _PANDAS_BODY = """    rule_covers, fallback_covers = (
 {added}    fallback_numbers = rule_covers.shape[1] + 1 + np.arange(fallback_covers.shape[1])
     deciding = np.where(covered, _first(eligible, ORDER), _first(fallback_covers, fallback_numbers))
     label = np.array([*LABELS, None], object)[:-1][deciding]
-    probabilities = np.array(PROBABILITIES)[deciding]
+{row}    probabilities = np.array(PROBABILITIES)[row]
 {counts}    rule = pd.array(deciding, "Int64")
     rule[deciding == 0] = pd.NA
-    result = pd.DataFrame({{PREFIX + "label": label, PREFIX + "rule": rule}}, index=frame.index).infer_objects()
-    for k, one in enumerate(CLASSES):
-        result[f"{{PREFIX}}probability_{{one}}"] = probabilities[:, k]
-    return result
+    columns = {{PREFIX + "label": label, PREFIX + "rule": rule}}
+    columns |= {{f"{{PREFIX}}probability_{{one}}": probabilities[:, k] for k, one in enumerate(CLASSES)}}
+    return pd.DataFrame(columns, index=frame.index).infer_objects()
 """
+_PANDAS_ROW = """    row = deciding
+"""
+_PANDAS_FOLLOWED = """    row, followed = deciding, {followed}
+    for number, start in BY_POINTS.items():
+        row = np.where(deciding == number, start + followed[number], row)
+"""
+_PANDAS_POINTS = '''
+def _leader(points):
+    """Return the position of the first of the largest numbers of points of each record."""
+    return np.argmax(np.column_stack(points), axis=1)
+
+
+def _lead(points):
+    """Return by how many points the largest number of points of each record is larger than the next one."""
+    ascending = np.sort(np.column_stack(points), axis=1)
+    return ascending[:, -1] - ascending[:, -2]
+
+'''
 _PANDAS_FIRST = '''
 
 def _first(flags, numbers):
@@ -83,6 +100,8 @@ class Pandas(_Tables):
     known = "{x}.notna().to_numpy(bool)"
     compared = "({x} {test} {bound}).to_numpy(bool, na_value=False)"
     always = "np.ones(len(frame), bool)"
+    base = "np.full(len(frame), {n})"
+    term = "np.where({test}, {n}, 0)"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
         constant = typed_literal if x in self.typed else self.value
@@ -109,7 +128,9 @@ class Pandas(_Tables):
         rule_set = self.rule_set
         adding = rule_set.decision.ballots is not None
         body = _PANDAS_BODY.format(
-            added=_PANDAS_ADDED if adding else "", counts=_PANDAS_COUNTS if rule_set.adds_counts else ""
+            added=_PANDAS_ADDED if adding else "",
+            row=_PANDAS_FOLLOWED.format(followed=self.points.followed()) if self.points.follows else _PANDAS_ROW,
+            counts=_PANDAS_COUNTS if rule_set.adds_counts else "",
         )
         rule_covers, fallback_covers = (self.list_tests(rules) for rules in (rule_set.rules, rule_set.fallbacks))
         return (
@@ -117,9 +138,11 @@ class Pandas(_Tables):
             + self._named_tables()
             + (VALUE_HELPERS if self.typed else "")
             + _PANDAS_FIRST
+            + (_PANDAS_POINTS if self.points.compared() else "")
             + f"\ndef {name}(frame):\n"
             + '    """Return label, rule (the number of the deciding rule) and probabilities of each record."""\n'
             + "".join(f"    {x} = {self._read(column, x)}\n" for column, x in self.names.items())
+            + self.point_variables()
             + f"    rule_covers = {rule_covers}\n    fallback_covers = {fallback_covers}\n"
             + body
         )
@@ -132,6 +155,8 @@ class Polars(_Tables):
     known = "{x}.is_not_null()"
     compared = "({x} {test} {bound})"
     always = "pl.lit(True)"
+    base = "pl.lit({n})"
+    term = "pl.when({test}).then({n}).otherwise(0)"
 
     def among(self, x: str, values: Sequence[Any]) -> str:
         if any(isinstance(value, datetime.date) for value in values) or not values:
@@ -163,21 +188,42 @@ class Polars(_Tables):
             raise ValueError(f"two columns are both called {duplicates[0]!r} as text, and polars has only text names")
         together = rule_set.adds_counts
         lines = [f"    {x} = {self._read(column)}" for column, x in self.names.items()]
+        lines += self._point_lines() if self.points else []
         lines += ["    covers = ["]
         lines += [f"        ({self.covers(rule)}).fill_null(False)," for rule in rule_set.all_rules]
         lines += ["    ]", f"    n_rules = {len(rule_set.rules)}"]
         lines.append(_POLARS_ORDERED if decision.ballots is None else _POLARS_ADDED)
+        if self.points.follows:
+            lines.append(_POLARS_FOLLOWED.replace("{followed}", self.points.followed()))
+        number = "fallback" if together else "deciding"
         return (
             '"""If-then rules as polars expressions: frame.with_columns(predict())."""\n\nimport polars as pl\n\n'
             + self._named_tables()
-            + f"\n\n\ndef {name}():\n"
+            + "\n"
+            + (_POLARS_POINTS if self.points.compared() else "")
+            + f"\n\ndef {name}():\n"
             + '    """Return expressions: label, rule (the number of the deciding rule) and probabilities."""\n'
             + "\n".join(lines)
             + "\n"
-            + _POLARS_END.format(number="fallback" if together else "deciding")
+            + _POLARS_END.format(number=number, row="row" if self.points.follows else number)
             + (_POLARS_COUNTS if together else "")
             + _POLARS_LAST
+            + (_POLARS_BOUND if self.points else "    return results\n")
         )
+
+    def _point_lines(self) -> list[str]:
+        """Return the lines for points: a struct with all of them, whose fields the expressions read.
+
+        An expression of polars that is used twice is computed twice; a field of a struct is computed once. The first
+        field gives the struct one row for each record, even if all points are constants.
+        """
+        sums, compared = self.point_terms(), self.points.compared()
+        lines = [f'    {name} = pl.field("{name}")' for name in (*sums, *compared)]
+        lines += ["    points = pl.struct(", f'        {next(iter(self.names.values()))}.is_null().alias("first"),']
+        lines += [f"        pl.sum_horizontal({', '.join(terms)}).alias({name!r})," for name, terms in sums.items()]
+        lines.append("    )")
+        lines += [f"    points = points.struct.with_fields({call}.alias({name!r}))" for name, call in compared.items()]
+        return lines
 
 
 def _is_pattern(name: str) -> bool:
@@ -187,6 +233,26 @@ def _is_pattern(name: str) -> bool:
 
 _POLARS_ORDERED = """    order = [*ORDER, *range(n_rules + 1, len(covers) + 1)]
     deciding = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in order), 0)"""
+_POLARS_FOLLOWED = """    followed = {followed}
+    row_numbers = [BY_POINTS[number] + followed[number] if number in BY_POINTS else number for number in order]
+    row = pl.coalesce(*(pl.when(covers[number - 1]).then(n) for number, n in zip(order, row_numbers)), 0)"""
+_POLARS_POINTS = '''
+
+def _leader(points):
+    """Return the position of the first of the largest numbers of points."""
+    return pl.concat_list(points).list.arg_max()
+
+
+def _lead(points):
+    """Return by how many points the largest number of points is larger than the next one."""
+    ascending = pl.concat_list(points).list.sort()
+    return ascending.list.get(-1) - ascending.list.get(-2)
+'''
+_POLARS_BOUND = """    return [
+        points.struct.with_fields(result.alias("result")).struct.field("result").alias(result.meta.output_name())
+        for result in results
+    ]
+"""
 _POLARS_ADDED = """    covered = pl.any_horizontal(*covers[:n_rules], False)
     sums = [
         pl.sum_horizontal(0, *(covers[j].cast(pl.Int64) * row[k] for j, row in enumerate(BALLOTS) if row[k]))
@@ -201,14 +267,14 @@ _POLARS_ADDED = """    covered = pl.any_horizontal(*covers[:n_rules], False)
     fallback = pl.coalesce(*(pl.when(covers[number - 1]).then(number) for number in fallback_numbers), 0)
     deciding = pl.concat_list(*deciding_by_winner).list.get(winner_position)
     deciding = pl.when(covered).then(deciding).otherwise(fallback)"""
-_POLARS_END = """    numbers = range(len(LABELS))
-    label = {number}.replace_strict(numbers, LABELS)
+_POLARS_END = """    label = {number}.replace_strict(range(len(LABELS)), LABELS)
+    rows = range(len(PROBABILITIES))
     shares = [
-        {number}.replace_strict(numbers, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
+        {row}.replace_strict(rows, [row[k] for row in PROBABILITIES], return_dtype=pl.Float64)
         for k in range(len(CLASSES))
     ]
 """
-_POLARS_LAST = """    return [
+_POLARS_LAST = """    results = [
         label.alias(PREFIX + "label"),
         pl.when(deciding > 0).then(deciding).alias(PREFIX + "rule"),
         *(share.alias(f"{PREFIX}probability_{one}") for one, share in zip(CLASSES, shares)),

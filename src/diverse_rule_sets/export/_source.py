@@ -12,10 +12,12 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.values import BOOLEAN, BYTES, DATE, INSTANT, NUMBER, TEXT, plain, type_of
+from diverse_rule_sets.export._source_points import PointSource
 from diverse_rule_sets.export._values import check_known, compared_values
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 
 def literal(value: Any) -> str:
@@ -105,7 +107,8 @@ class SourceWriter(ABC):
 
     ``missing``, ``known`` and ``compared`` are the tests whether a value ``{x}`` is missing, is not missing, and is
     above or below a bound, which is false for a missing value. ``negation`` negates a test, ``both`` joins two tests,
-    and ``always`` is a test that is always true.
+    and ``always`` is a test that is always true. ``base`` and ``term`` are the terms of a sum of points: ``{n}`` points
+    always, and ``{n}`` points if ``{test}`` is true.
     """
 
     missing: str
@@ -114,9 +117,12 @@ class SourceWriter(ABC):
     negation = "~"
     both = " & "
     always: str
+    base: str
+    term: str
 
     def __init__(self, rule_set: RuleSet, prefix: str) -> None:
         self.rule_set = rule_set
+        self.points = PointSource(rule_set)
         self.prefix = prefix
         self.names = self._variables()
         # The variables whose values have several types, or types that Python compares otherwise than this package.
@@ -151,6 +157,8 @@ class SourceWriter(ABC):
     def tests(self, condition: Condition) -> list[str]:
         """Return the tests of a condition, which must all be true."""
         check_known(condition, "Python")
+        if isinstance(condition.column, ScorecardColumn):
+            return self.points.tests(condition)
         x = self.names[condition.column]
         if condition.holds_if_missing:
             return [self.missing.format(x=x)]
@@ -158,6 +166,15 @@ class SourceWriter(ABC):
             return [self.compared.format(x=x, test=test, bound=self.value(b)) for test, b in condition.comparisons]
         among = self.among(x, [value for value in condition.values_named if self._may_occur(value, condition.column)])
         return [self.known.format(x=x), f"{self.negation}{among}"] if condition.excludes else [among]
+
+    def point_terms(self) -> dict[str, list[str]]:
+        """Return the terms of each sum of points, by the name of its variable."""
+        return self.points.sums(self.base, self.term, lambda condition: self.both.join(self.tests(condition)))
+
+    def point_variables(self) -> str:
+        """Return the assignments of the variables of scorecards."""
+        sums = {name: "sum([" + ", ".join(terms) + "])" for name, terms in self.point_terms().items()}
+        return "".join(f"    {name} = {value}\n" for name, value in (sums | self.points.compared()).items())
 
     @abstractmethod
     def value(self, value: Any) -> str:
@@ -176,9 +193,9 @@ class SourceWriter(ABC):
         return [self.rule_set.default, *(rule.label for rule in self.rule_set.all_rules)]
 
     def shares(self) -> list[list[float]]:
-        """Return the probabilities of the default label, then of each rule and fallback rule."""
+        """Return the probabilities of the default label, then of each rule and fallback rule, then those by points."""
         shares = self.rule_set.rule_probabilities.tolist()
-        return [shares[-1], *shares[:-1]]
+        return [shares[-1], *shares[:-1], *self.points.rows()]
 
     def tables(self) -> str:
         """Return the lookup tables as source."""
@@ -191,6 +208,11 @@ class SourceWriter(ABC):
             "# The numbers of the rules, sorted by priority.",
             _assignment("ORDER", [j + 1 for j in decision.order.tolist()]),
         ]
+        if self.points.follows:
+            lines += [
+                "# For each rule that follows points: what to add to its points to get the row of PROBABILITIES.",
+                _assignment("BY_POINTS", self.points.offsets(1 + len(rule_set.all_rules))),
+            ]
         if decision.ballots is not None:
             lines += [
                 "# What each rule adds to the sum of each class; of equal sums the first class in PREFERENCE wins.",

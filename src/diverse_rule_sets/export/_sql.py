@@ -11,10 +11,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets.export import _sql_dialects
+from diverse_rule_sets.export._points import used_scorecards
 from diverse_rule_sets.export._sql_limits import check_added, check_n_columns, check_not_added
-from diverse_rule_sets.export._sql_steps import Names, Outputs, chain_steps, kept_columns
+from diverse_rule_sets.export._sql_points import point_steps
+from diverse_rule_sets.export._sql_steps import Names, Outputs, Step, chain_steps, kept_columns
 from diverse_rule_sets.export._sql_sums import decide_by_sums
-from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, column_of, sqlglot_expressions
+from diverse_rule_sets.export._sql_writer import SqlWriter, checked_text, sqlglot_expressions
 from diverse_rule_sets.model._rules import RuleSet
 
 # What sqlglot writes instead of a line break, and replaces in the end.
@@ -38,15 +40,16 @@ def to_sql(
             f"columns names {unknown[0]!r}, which the rules do not read; they read {list(rule_set.columns)}"
         )
     adds_up = rule_set.decision.ballots is not None
-    names = Names(rule_set, checked_text("prefix", prefix), adds_up)
+    used = used_scorecards(rule_set)
+    names = Names(rule_set, checked_text("prefix", prefix), adds_up, used)
     kept = [] if keep == "*" else _name_list("keep", keep)
     check_added(names.all, kept, prefix, dialect)
-    source, writer = _source_table(table, dialect), SqlWriter(rule_set, dialect, given)
+    source, writer = _source_table(table, dialect), SqlWriter(rule_set, dialect, given, names.points)
     if keep == "*":
         check_not_added(writer.names, names.all, prefix, dialect)
     selected = "*" if keep == "*" else kept
     decide = decide_by_sums if adds_up else _decide_by_order
-    query = decide(rule_set, writer, names, source, selected)
+    query = decide(rule_set, writer, names, source, selected, point_steps(rule_set, used, writer, names, selected))
     texts = itertools.chain([prefix, str(table)], kept, writer.texts)
     return _text(query, dialect, pretty=not any(_LINE_BREAK in text for text in texts))
 
@@ -105,20 +108,28 @@ def _source_table(name: Any, dialect: str) -> Any:
     return exp.Table(**dict(zip(keys, identifiers, strict=False)))
 
 
-def _decide_by_order(rule_set: RuleSet, writer: SqlWriter, names: Names, source: Any, keep: str | list[str]) -> Any:
-    """Return a query in which the first covering rule in the order decides: one CASE, then label and probabilities."""
+def _decide_by_order(
+    rule_set: RuleSet, writer: SqlWriter, names: Names, source: Any, keep: str | list[str], first: Sequence[Step]
+) -> Any:
+    """Return a query in which the first covering rule in the order decides: one CASE, then label and probabilities.
+
+    The steps ``first`` compute what the rules test.
+    """
     exp = writer.exp
-    check_n_columns(len(keep) + 2 + len(rule_set.classes), writer.dialect)
+    n_points = max((len(columns) for _, columns in first), default=0)
+    check_n_columns(len(keep) + 2 + max(len(rule_set.classes), n_points), writer.dialect)
     all_rules = rule_set.all_rules
     order = [*rule_set.decision.order.tolist(), *range(len(rule_set.rules), len(all_rules))]
     ordered = [(writer.covers(all_rules[j]), writer.whole(j + 1)) for j in order]
     rule = exp.alias_(writer.case(ordered), names.rule, quoted=True, copy=False)
-    outputs = Outputs(rule_set, writer, column_of(exp, names.rule, "s"))
+    outputs = Outputs(rule_set, writer, names)
     expressions = [outputs.label(), *(outputs.probability(k) for k in range(len(rule_set.classes)))]
     aliased = [
         exp.alias_(expression, name, quoted=True, copy=False)
         for expression, name in zip(expressions, [names.label, *names.probabilities], strict=True)
     ]
+    followed = [] if keep == "*" else [names.points[column] for column in outputs.followed_columns]
     # The rule is the first column: if the table already has a column of that name, the new one is read.
-    first = ("s", [rule, *kept_columns(exp, keep, "r")])
-    return chain_steps(writer, source, first, ("", [*kept_columns(exp, "*", "s"), *aliased]), outputs=outputs)
+    decide = ("s", [rule, *kept_columns(exp, keep, "r"), *kept_columns(exp, followed, "r")])
+    selected = kept_columns(exp, [names.rule, *keep] if followed else "*", "s")
+    return chain_steps(writer, source, *first, decide, ("", [*selected, *aliased]), outputs=outputs)

@@ -19,6 +19,8 @@ ASCII_CASELESS = frozenset(("duckdb", "sqlite"))
 NAME_BYTES = {"postgres": 63, "redshift": 127}
 # Columns that every table has, so that no other column has their name.
 SYSTEM_COLUMNS = {"postgres": frozenset(("ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"))}
+# Names that a column of a step of a query cannot have: it gets another one.
+NAMES_LOST_IN_STEPS = {"sqlite": frozenset(("true", "false"))}
 # Dialects in which a step of a query can be declared to be computed once.
 MATERIALIZED = frozenset(("duckdb", "postgres", "sqlite"))
 # Dialects in which VALUES is a table.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from diverse_rule_sets._input.checks import warn
@@ -85,6 +85,23 @@ def check_not_added(read: Sequence[str], added: Sequence[str], prefix: str, dial
             raise ValueError(
                 f"the rules read the column {name!r}, and the query adds a column of this name, so that the result "
                 f"would have two; choose another prefix than {prefix!r}, or list the columns to keep"
+            )
+
+
+def check_carried(read: Sequence[str], kept: Sequence[str], points: Iterable[str], prefix: str, dialect: str) -> None:
+    """Raise ValueError if a column that is read or kept would lose its name in the steps that compute points."""
+    added = {folded_name(name.casefold(), dialect) for name in points}
+    for name in read:
+        if folded_name(name.casefold(), dialect) in added:
+            raise ValueError(
+                f"the rules read the column {name!r}, a name that the query gives to points; choose another prefix "
+                f"than {prefix!r}"
+            )
+    for name in (*read, *kept):
+        if name.casefold() in _sql_dialects.NAMES_LOST_IN_STEPS.get(dialect, ()):
+            raise ValueError(
+                f"{dialect} loses the column name {name!r} in a query of several steps, which scorecards need; give "
+                "the column another name in the database"
             )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from diverse_rule_sets.export._sql_limits import check_n_columns
-from diverse_rule_sets.export._sql_steps import Names, Outputs, chain_steps, kept_columns
+from diverse_rule_sets.export._sql_steps import Names, Outputs, Step, chain_steps, kept_columns
 from diverse_rule_sets.export._sql_writer import SqlWriter, column_of
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
@@ -15,8 +16,13 @@ from diverse_rule_sets.model._rules import RuleSet
 _MAX_RULES = 1000
 
 
-def decide_by_sums(rule_set: RuleSet, writer: SqlWriter, names: Names, source: Any, keep: str | list[str]) -> Any:
-    """Return a query that adds up ballots: flags of the rules, sums of the classes, the winner, the deciding rule."""
+def decide_by_sums(
+    rule_set: RuleSet, writer: SqlWriter, names: Names, source: Any, keep: str | list[str], first: Sequence[Step]
+) -> Any:
+    """Return a query that adds up ballots: flags of the rules, sums of the classes, the winner, the deciding rule.
+
+    The steps ``first`` compute what the rules test.
+    """
     if keep == "*":
         raise ValueError(
             f"keep must list columns, such as keep=['id'], if conflict is {rule_set.conflict!r}: the query has several "
@@ -29,6 +35,7 @@ def decide_by_sums(rule_set: RuleSet, writer: SqlWriter, names: Names, source: A
     return chain_steps(
         writer,
         source,
+        *first,
         ("f", [*kept_columns(exp, keep, "r"), *steps.flags()]),
         ("t", [*kept_columns(exp, "*", "f"), *steps.sums()]),
         ("w", [*kept_columns(exp, "*", "t"), steps.winner(), *steps.total()]),
@@ -45,7 +52,7 @@ class _Steps:
         self._rule_set, self._writer, self._names, self._exp = rule_set, writer, names, writer.exp
         self._decision = rule_set.decision
         self._n_classes = len(rule_set.classes)
-        self.outputs = Outputs(rule_set, writer, self._named("rule", "s"))
+        self.outputs = Outputs(rule_set, writer, names)
 
     def _named(self, name: str, source: str) -> Any:
         return column_of(self._exp, f"{self._names.prefix}{name}", source)

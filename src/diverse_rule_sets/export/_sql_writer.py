@@ -11,6 +11,7 @@ import numpy as np
 
 from diverse_rule_sets._input.values import NUMBER
 from diverse_rule_sets.export import _sql_dialects
+from diverse_rule_sets.export._points import point_tests
 from diverse_rule_sets.export._sql_dates import next_moment, sqlite_date, sqlite_text
 from diverse_rule_sets.export._sql_limits import (
     check_different,
@@ -22,6 +23,7 @@ from diverse_rule_sets.export._values import check_known, common_kind, exact_tex
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 _MAX_TERMS = 50
 
@@ -59,9 +61,22 @@ class SqlWriter:
 
     Expressions of conditions and columns are used several times in one query without being copied, because queries may
     be long.
+
+    Parameters
+    ----------
+    rule_set, dialect : the rules and the dialect
+    columns : names of columns in the database, if they differ from those in training
+    points : the names of the columns of points that the query computes
     """
 
-    def __init__(self, rule_set: RuleSet, dialect: str, columns: Mapping[Hashable, str]) -> None:
+    def __init__(
+        self,
+        rule_set: RuleSet,
+        dialect: str,
+        columns: Mapping[Hashable, str],
+        points: Mapping[ScorecardColumn, str],
+    ) -> None:
+        self._points = points
         self.exp = sqlglot_expressions()
         self.dialect = dialect
         values = values_by_column(rule_set)
@@ -70,9 +85,9 @@ class SqlWriter:
         kinds = dict(rule_set.kinds)
         self._numbers = {name for name, kind in self._compared.items() if "number" in (kind, kinds.get(name))}
         self._exact = {name for name in self._numbers if kinds.get(name, "").startswith("category")}
-        self._names = {name: _database_name(name, columns) for name in values}
-        check_different(self._names, dialect)
-        check_unambiguous(rule_set, {n: text for n, text in self._names.items() if n not in columns}, dialect)
+        self.names = {name: _database_name(name, columns) for name in values}
+        check_different(self.names, dialect)
+        check_unambiguous(rule_set, {n: text for n, text in self.names.items() if n not in columns}, dialect)
         warn_about_values(values, self._exact, dialect)
         self._columns = {name: self._column(name, some) for name, some in values.items()}
         self._conditions: dict[Condition, Any] = {}
@@ -86,7 +101,7 @@ class SqlWriter:
     @property
     def texts(self) -> Iterator[str]:
         """Everything in the rule set that is text: names of columns in the database, values and labels."""
-        yield from self._names.values()
+        yield from self.names.values()
         for values in (*self._values.values(), self._classes):
             yield from (value for value in values if isinstance(value, str))
 
@@ -102,7 +117,7 @@ class SqlWriter:
         return column
 
     def _plain_column(self, name: Hashable) -> Any:
-        return column_of(self.exp, self._names[name], "r")
+        return column_of(self.exp, self.names[name], "r")
 
     def _cast(self, expression: Any, data_type: str) -> Any:
         return self.exp.Cast(this=expression, to=self._data_types[data_type])
@@ -113,7 +128,7 @@ class SqlWriter:
 
     def covers(self, rule: Rule) -> Any:
         """Return the test whether a rule covers a record."""
-        return self.all_of([self._condition(condition) for condition in rule.conditions])
+        return self.all_of([self.condition(condition) for condition in rule.conditions])
 
     def all_of(self, tests: Sequence[Any]) -> Any:
         """Return the test whether all tests are true."""
@@ -133,7 +148,7 @@ class SqlWriter:
         """Return a test that is always true or always false; the word TRUE could be the name of a column."""
         return self.exp.EQ(this=self.whole(1), expression=self.whole(truth))
 
-    def _condition(self, condition: Condition) -> Any:
+    def condition(self, condition: Condition) -> Any:
         """Return a condition; rules have many conditions in common, so that each is written once."""
         check_known(condition, "SQL")
         if condition not in self._conditions:
@@ -141,6 +156,10 @@ class SqlWriter:
         return self._conditions[condition]
 
     def _write_condition(self, condition: Condition) -> Any:
+        if isinstance(condition.column, ScorecardColumn):
+            points = column_of(self.exp, self._points[condition.column], "r")
+            tests = point_tests(condition)
+            return self.all_of([self._makers[test](this=points, expression=self.integer(n)) for test, n in tests])
         number = condition.column in self._numbers
         if condition.holds_if_missing:
             return self._missing(condition.column, number)
@@ -166,12 +185,15 @@ class SqlWriter:
         Timestamps are truncated to microseconds, also those of a dialect that has more digits: there the test is with
         the next microsecond.
         """
-        exp = self.exp
-        makers = {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
         if self._is_fine_date(column) and test in (">", "<="):
             following = next_moment(bound)
             test, bound = (test, bound) if following is None else ({">": ">=", "<=": "<"}[test], following)
-        return makers[test](this=self._columns[column], expression=self.value(bound))
+        return self._makers[test](this=self._columns[column], expression=self.value(bound))
+
+    @cached_property
+    def _makers(self) -> dict[str, Any]:
+        exp = self.exp
+        return {">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "=": exp.EQ}
 
     def _is_fine_date(self, column: Hashable) -> bool:
         """Return whether the timestamps of a column may have more digits than microseconds."""
@@ -195,7 +217,7 @@ class SqlWriter:
 
     def _member(self, column: Hashable, value: Any) -> Any:
         """Return a listed value; an integer that is a category is not rounded."""
-        return self._integer(value) if column in self._exact and isinstance(value, int) else self.value(value)
+        return self.integer(value) if column in self._exact and isinstance(value, int) else self.value(value)
 
     @property
     def _nan(self) -> Any:
@@ -231,13 +253,14 @@ class SqlWriter:
         if isinstance(label, int) and not isinstance(label, bool):
             if not is_exact_integer(label, self.dialect):
                 raise ValueError(f"{self.dialect} cannot return the label {label}: its integers are smaller")
-            return self._integer(label)
+            return self.integer(label)
         if isinstance(label, float):
             number = self._number(label)
             return number if isinstance(number, self.exp.Cast) else self._cast(number, "double")
         return self.value(label)
 
-    def _integer(self, value: int) -> Any:
+    def integer(self, value: int) -> Any:
+        """Return an integer, which may be negative, as a literal."""
         literal = self.whole(abs(value))
         return self.exp.Neg(this=literal) if value < 0 else literal
 
@@ -286,7 +309,7 @@ class SqlWriter:
         return self.exp.Case(ifs=ifs) if otherwise is None else self.exp.Case(ifs=ifs, default=otherwise)
 
     def whole(self, number: int) -> Any:
-        """Return an integer as a literal."""
+        """Return an integer that is not negative as a literal."""
         if number not in self._integers:
             self._integers[number] = self.exp.Literal(this=str(number), is_string=False)
         return self._integers[number]

@@ -9,6 +9,7 @@ from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import Scorecard, ScorecardColumn
 
 
 def exact_text(value: float | int) -> str:
@@ -25,20 +26,30 @@ def check_known(condition: Condition, language: str) -> None:
 
 
 def values_by_column(rule_set: RuleSet) -> dict[Hashable, list[Any]]:
-    """Return the values and bounds of the conditions on each column, columns in the order of first use."""
+    """Return the values and bounds of the conditions on each column of the table, columns in the order of first use."""
     values: dict[Hashable, list[Any]] = {}
-    for rule in rule_set.all_rules:
-        for condition in rule.conditions:
-            values.setdefault(condition.column, []).extend(_values_of(condition))
+    for condition in _plain_conditions(rule_set):
+        values.setdefault(condition.column, []).extend(_values_of(condition))
     return values
 
 
 def compared_values(rule_set: RuleSet, column: Hashable) -> Iterator[Any]:
     """Yield the values and bounds of the conditions on one column; :func:`values_by_column` is faster for several."""
+    for condition in _plain_conditions(rule_set):
+        if condition.column == column:
+            yield from _values_of(condition)
+
+
+def _plain_conditions(rule_set: RuleSet) -> Iterator[Condition]:
+    """Yield the conditions of the rules on columns of the table; those of the signs of each scorecard once."""
+    seen: set[Scorecard] = set()
     for rule in rule_set.all_rules:
         for condition in rule.conditions:
-            if condition.column == column:
-                yield from _values_of(condition)
+            if isinstance(condition.column, ScorecardColumn):
+                if condition.column.scorecard in seen:
+                    continue
+                seen.add(condition.column.scorecard)
+            yield from condition.plain_conditions
 
 
 def _values_of(condition: Condition) -> Iterator[Any]:

@@ -194,8 +194,8 @@ class RuleSetMethods:
         """Return one SQL query that applies this rule set to every record of a table.
 
         The query adds the columns ``predicted_label``, ``predicted_rule`` (the printed number of the deciding rule or
-        fallback rule; NULL if there is none) and ``predicted_probability_...`` for each class. It needs the extra
-        ``sql``.
+        fallback rule; NULL if there is none) and ``predicted_probability_...`` for each class. If all columns are kept
+        and rules test scorecards, it also adds their points, such as ``predicted_points``. It needs the extra ``sql``.
 
         Parameters
         ----------
