@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._axes import MISSING, Axis, Codes
@@ -114,6 +115,9 @@ class _Search:
             for conditions in on_columns
         ]
         self.on_points = [on_scorecards(rule.conditions) for rule in rule_set.rules]
+        self.by_label: dict[int, list[int]] = {}
+        for j, k in enumerate(rule_set.labels_of(np.arange(len(rule_set.rules))).tolist()):
+            self.by_label.setdefault(k, []).append(j)
 
     def answer(self, codes: Codes) -> Answers:
         """Apply the rule set to moved records."""
@@ -214,21 +218,28 @@ class _Search:
                 by_axis[a].append((bool(distances[a][piece] >= MISSING), abs(piece - int(own[a])), number))
         return combined_moves([[number for *_, number in sorted(some)] for some in by_axis], n_columns)
 
-    def target_at(self, i: int, k: int, rule: int | None, own: Codes, moved: Codes, distances: Distances) -> Target:
+    def target_at(
+        self, i: int, k: int, rule: int | None, own: Codes, moved: Codes | None, distances: Distances
+    ) -> Target:
         """Return the target for the columns in which a moved record differs from the record itself.
 
-        The conditions of the rule that fail for the record are part of the target, in the order of the rule.
+        The conditions of the rule that fail for the record are part of the target, in the order of the rule. Without a
+        moved record, it is moved to the nearest pieces in which these conditions hold.
         """
-        failing = {} if rule is None else {a: one for a, one, allowed in self.bodies[rule] if own[a] not in allowed}
-        axes = list(dict.fromkeys([*failing, *np.flatnonzero(moved != own).tolist()]))
+        body = () if rule is None else self.bodies[rule]
+        failing = {a: (one, allowed) for a, one, allowed in body if own[a] not in allowed}
+        changed = [] if moved is None else np.flatnonzero(moved != own).tolist()
+        axes = list(dict.fromkeys([*failing, *changed]))
         pieces = []
         for a in axes:
-            allowed = self.axes[a].pieces_of(failing[a]) if a in failing else np.array(self.axes[a].destinations)
-            others = allowed[(allowed != own[a]) & (allowed != moved[a])]
-            order = np.argsort(distances[a][i, others], kind="stable")
-            pieces.append(np.append(moved[a], others[order]))
+            allowed = failing[a][1] if a in failing else np.array([p for p in self.axes[a].destinations if p != own[a]])
+            nearest = allowed[np.argsort(distances[a][i, allowed], kind="stable")]
+            if moved is not None and nearest[0] != moved[a]:
+                nearest = np.append(moved[a], nearest[nearest != moved[a]])
+            pieces.append(nearest)
+        conditions = tuple(failing[a][0] if a in failing else None for a in axes)
         lengths = tuple(distances[a][i, some] for a, some in zip(axes, pieces, strict=True))
-        return Target(i, k, rule, tuple(axes), tuple(map(failing.get, axes)), tuple(pieces), lengths)
+        return Target(i, k, rule, tuple(axes), conditions, tuple(pieces), lengths)
 
     def find_targets(
         self, codes: Codes, distances: Distances, remaining: Sequence[Sequence[int]]
@@ -245,31 +256,23 @@ class _Search:
                 least = distances[a][rows][:, allowed].min(axis=1, initial=math.inf)
                 n_failing[:, j] += fails
                 lengths[:, j] += np.where(fails, least, 0)
-        by_label: dict[int, list[int]] = {}
-        for j, rule in enumerate(self.rule_set.rules):
-            by_label.setdefault(self.rule_set.classes.index(rule.label), []).append(j)
         escapes = self.find_escapes(codes[rows]) if self.points else [[] for _ in rows]
         targets = []
         for r, i in enumerate(rows):
-            own, to_pieces = codes[i], [some[i] for some in distances]
-            left = [self.reach(own, to_pieces, None, (one,)) for one in escapes[r]]
+            to_pieces = [some[i] for some in distances]
+            left = [self.reach(codes[i], to_pieces, None, (one,)) for one in escapes[r]]
             for k in remaining[i]:
-                possible = [j for j in by_label.get(k, ()) if lengths[r, j] < math.inf]
-                moved = {j: self.reach(own, to_pieces, j, self.on_points[j]) for j in possible if self.on_points[j]}
+                own = [j for j in self.by_label.get(k, ()) if lengths[r, j] < math.inf]
+                moved = {j: self.reach(codes[i], to_pieces, j, self.on_points[j]) for j in own if self.on_points[j]}
                 for j, cell in moved.items():
-                    changed = [] if cell is None else np.flatnonzero(cell != own).tolist()
+                    changed = [] if cell is None else np.flatnonzero(cell != codes[i]).tolist()
                     n_failing[r, j] = len(changed)
                     lengths[r, j] = math.inf if cell is None else sum(to_pieces[a][cell[a]] for a in changed)
-                order = sorted(
-                    (lengths[r, j] >= MISSING, n_failing[r, j], lengths[r, j], j)
-                    for j in possible
-                    if lengths[r, j] < math.inf
-                )
-                several = [j for _, n, _, j in order if n > 1][:_MAX_RULES]
-                rules = dict.fromkeys([j for *_, j in order[:1]] + several)
-                cells: list[tuple[int | None, Codes | None]] = [(None, cell) for cell in left]
-                cells[:0] = [(j, moved[j] if j in moved else self.reach(own, to_pieces, j, ())) for j in rules]
-                some = [self.target_at(i, k, j, own, cell, distances) for j, cell in cells if cell is not None]
+                some = [
+                    self.target_at(i, k, j, codes[i], moved.get(j), distances)
+                    for j in nearest_rules(own, n_failing[r], lengths[r])
+                ]
+                some += [self.target_at(i, k, None, codes[i], cell, distances) for cell in left if cell is not None]
                 targets.append(sorted(some, key=lambda target: target.order) if left else some)
         return [some for some in targets if some]
 
@@ -299,8 +302,6 @@ class _Search:
         for a, pieces in tested.items():
             if own[a] not in pieces:
                 cell[a] = pieces[int(np.argmin(distances[a][pieces]))]
-        if not conditions:
-            return cell
         steps = [
             (a, piece)
             for a, piece in dict.fromkeys([*self.steps, *enumerate(own.tolist())])
@@ -372,3 +373,10 @@ class _Search:
 def on_scorecards(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Return those of some conditions that test scorecards."""
     return tuple(condition for condition in conditions if isinstance(condition.column, ScorecardColumn))
+
+
+def nearest_rules(rules: Sequence[int], n_failing: Codes, lengths: NDArray[np.float64]) -> list[int]:
+    """Return the nearest of some rules, and some that need several changes, given the changes that each rule needs."""
+    order = sorted((lengths[j] >= MISSING, n_failing[j], lengths[j], j) for j in rules if lengths[j] < math.inf)
+    several = [j for _, n, _, j in order if n > 1][:_MAX_RULES]
+    return list(dict.fromkeys([j for *_, j in order[:1]] + several))
