@@ -38,11 +38,11 @@ def conditions_on_scorecard(draw, card):
 
 
 @st.composite
-def scorecard_rules(draw, cards, columns, classes):
+def scorecard_rules(draw, cards, columns, classes, min_cards=0):
     """Draw a rule that may test scorecards."""
     rule = draw(rules_over(columns, classes))
     body = {condition.column: condition for condition in rule.conditions[:1]}
-    for card in draw(st.lists(st.sampled_from(cards), max_size=2)):
+    for card in draw(st.lists(st.sampled_from(cards), min_size=min_cards, max_size=2)):
         condition = draw(conditions_on_scorecard(card))
         body[condition.column] = condition
     return Rule(tuple(body.values()), rule.label, rule.class_counts)
@@ -58,7 +58,8 @@ def scorecard_rule_sets(draw, conflicts=("first", "precision", "vote", "counts")
         columns[name] = (kind, draw(values_of(kind))[:3])
     classes = draw(CLASSES)
     cards = [draw(scorecards_over(name, columns, classes)) for name in ("points", "risk")[: draw(st.integers(1, 2))]]
-    rules = tuple(draw(st.lists(scorecard_rules(cards, columns, classes), min_size=1, max_size=5)))
+    last = draw(scorecard_rules(cards, columns, classes, min_cards=1))
+    rules = (*draw(st.lists(scorecard_rules(cards, columns, classes), max_size=4)), last)
     fallbacks = tuple(draw(st.lists(scorecard_rules(cards, columns, classes), max_size=2)))
     many = len(classes)
     rule_set = RuleSet(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import Rule, RuleSet, Scorecard
 from diverse_rule_sets._input.tables import as_table
-from diverse_rule_sets.model import _changes
+from diverse_rule_sets.model import _point_moves
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._regions import MovedRecords, axes_of
 from models import as_polars
@@ -238,11 +238,11 @@ def test_the_nearest_change_of_the_fewest_columns_is_reported(drawn, seed):
 
 @settings(max_examples=60)
 @given(scorecard_rule_sets(), st.integers(0, 1000))
-def test_changes_of_one_column_after_the_other_are_true(drawn, seed):
+def test_changes_are_true_if_not_all_combinations_are_tried(drawn, seed):
     rule_set, columns = drawn
     kinds, frame = some_records(columns, seed, n=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_changes, "_MAX_COLUMNS", 1)
+        patch.setattr(_point_moves, "_MAX_MOVES", seed % 5)
         _, all_changes = labels_and_changes(rule_set, frame)
     for i, changes in enumerate(all_changes):
         for change in changes:
@@ -260,6 +260,18 @@ def test_a_record_has_the_same_explanation_in_every_table(drawn, seed):
         assert texts[i] == rule_set.why(frame[i : i + 1])[0]
         assert reasons[i] == rule_set.reasons(frame[i : i + 1])[0]
     assert rule_set.why(frame.row(0, named=True)) == texts[0]
+
+
+def test_all_combinations_of_columns_are_tried_or_the_nearest_pieces(monkeypatch):
+    steps = [[0, 1], [2], [], [3, 4, 5]]
+    pairs = [[0, 2], [1, 2], *([a, b] for a in (0, 1) for b in (3, 4, 5)), [2, 3], [2, 4], [2, 5]]
+    assert sorted(_point_moves.combined_moves(steps, 2).tolist()) == sorted(pairs)
+    assert len(_point_moves.combined_moves(steps, 3)) == 2 * 3
+    assert _point_moves.combined_moves(steps, 4).shape == (0, 4)
+    monkeypatch.setattr(_point_moves, "_MAX_MOVES", 5)
+    assert _point_moves.combined_moves(steps, 2).tolist() == [[0, 2], [0, 3], [0, 4], [2, 3], [2, 4]]
+    monkeypatch.setattr(_point_moves, "_MAX_MOVES", 2)
+    assert _point_moves.combined_moves(steps, 2).shape == (0, 2)
 
 
 def check_change(rule_set, columns, kinds, row, change):

@@ -199,8 +199,6 @@ def test_rules_are_added_with_the_scorecards_of_the_rule_set():
 @pytest.mark.filterwarnings("ignore:(fallback )?rule")
 def test_a_sign_that_is_added_and_removed_changes_nothing(drawn, seed, data):
     rule_set, columns = drawn
-    if not rule_set.scorecards:
-        return
     table = as_polars(records_for(columns, seed), {name: kind for name, (kind, _) in columns.items()})
     y = np.empty(len(table), object)
     y[:] = [rule_set.classes[k] for k in np.random.default_rng(seed).integers(0, len(rule_set.classes), len(table))]
