@@ -120,6 +120,20 @@ def unpack(words: BitRows, n_bits: int) -> Flags:
     return np.unpackbits(octets, axis=-1, count=n_bits, bitorder="little").view(np.bool_)
 
 
+def distinct_rows(flags: Flags) -> tuple[Flags, Integers]:
+    """Return the distinct rows of a boolean array (n_rows, n_columns), usually few, and which of them each row is."""
+    if not flags.shape[1]:
+        return flags[:1], np.zeros(len(flags), np.int64)
+    packed = np.packbits(flags, axis=1)
+    values = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+    values[:, : packed.shape[1]] = packed
+    words = values.view(np.uint64)
+    if words.shape[1] > 1:
+        words = values.view(np.dtype((np.void, values.shape[1])))  # a row as one value sorts faster
+    _, first, which = np.unique(words.reshape(-1), return_index=True, return_inverse=True)
+    return flags[first], which.reshape(-1)
+
+
 def popcount(words: BitRows) -> Integers:
     """Count the set bits along the last axis."""
     return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)

@@ -166,8 +166,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or fallback rule
         that decides, which ``rule_set_.statement`` returns; missing if none does (if class counts are added up, also if
         no covering rule has the winning label); ``covering``, the numbers of all rules that cover the record;
-        ``contradiction``, whether these rules
-        have different labels; ``reason``, a sentence. The frame is of the same library as X (and has its index); for
+        ``contradiction``, whether these rules have different labels; ``reason``, a sentence, which names the points of
+        the record if the deciding rule tests points. The frame is of the same library as X (and has its index); for
         arrays it is pandas, or else polars.
         """
         answers = self._answer(X)

@@ -46,7 +46,7 @@ def to_sql(
     check_added(names.all, kept, prefix, dialect)
     source, writer = _source_table(table, dialect), SqlWriter(rule_set, dialect, given, names.points)
     if keep == "*":
-        check_not_added(writer.names, names.all, prefix, dialect)
+        check_not_added(list(writer.names.values()), names.all, prefix, dialect)
     selected = "*" if keep == "*" else kept
     decide = decide_by_sums if adds_up else _decide_by_order
     query = decide(rule_set, writer, names, source, selected, point_steps(rule_set, used, writer, names, selected))

@@ -94,11 +94,6 @@ class SqlWriter:
         self._integers: dict[int, Any] = {}
 
     @property
-    def names(self) -> list[str]:
-        """The names in the database of the columns that the rules read."""
-        return list(self._names.values())
-
-    @property
     def texts(self) -> Iterator[str]:
         """Everything in the rule set that is text: names of columns in the database, values and labels."""
         yield from self.names.values()

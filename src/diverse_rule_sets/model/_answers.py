@@ -21,7 +21,8 @@ from diverse_rule_sets._input.columns import EMPTY, VALUES
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._point_probabilities import followed_column
-from diverse_rule_sets.model._scorecards import PointSums, ScorecardColumn
+from diverse_rule_sets.model._record_points import Columns, SignFlags, points_texts, tested_columns
+from diverse_rule_sets.model._scorecards import PointSums, ScorecardColumn, scorecards_of
 from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ class Covers:
     n_records : number of records of the table
     kinds : the type of each column that was read, in the order of first use
     points : the points of each record, for each column of points that rules follow
+    signs : which signs of the scorecards hold for each record, and which are not known
     """
 
     rows: BitRows
     n_records: int
     kinds: dict[Hashable, str]
     points: Mapping[ScorecardColumn, Integers] = field(default_factory=dict)
+    signs: SignFlags = field(default_factory=lambda: SignFlags((), 0))
 
     def __repr__(self) -> str:
         return f"<Covers: {len(self)} rules, {self.n_records} records>"
@@ -63,7 +66,7 @@ class Covers:
 
     def __getitem__(self, rules: slice) -> Covers:
         """Return the covers of some of the rules."""
-        return Covers(self.rows[rules], self.n_records, self.kinds, self.points)
+        return Covers(self.rows[rules], self.n_records, self.kinds, self.points, self.signs)
 
     def flags(self, records: slice = slice(None)) -> Flags:
         """Return a boolean array (n_records, n_rules), of all records or of a slice that begins at a multiple of 64."""
@@ -85,11 +88,11 @@ class Covers:
         return np.asarray(np.bitwise_or.reduce(self.rows, axis=0, initial=np.uint64(0)))
 
     def blocks(self) -> Iterator[tuple[slice, Flags, Integers]]:
-        """Iterate over blocks of records: the slice of records, and their :func:`combinations` of covering rules."""
+        """Iterate over blocks of records: the slice, the combinations of covering rules, and that of each record."""
         size = max(64, _BLOCK // (len(self) + 1) // 64 * 64)
         for begin in range(0, self.n_records, size):
             records = slice(begin, min(begin + size, self.n_records))
-            yield records, *combinations(self.flags(records))
+            yield records, *bitset.distinct_rows(self.flags(records))
 
 
 def expected_kinds(rules: Iterable[Rule], kinds: Mapping[Hashable, str]) -> dict[Hashable, str]:
@@ -127,6 +130,7 @@ def find_covers(rules: Sequence[Rule], table: Table, expected: Mapping[Hashable,
     by_column: dict[Hashable, list[Condition]] = {}
     followed = dict.fromkeys(pair[0] for rule in rules if (pair := followed_column(rule.conditions)))
     points = PointSums(one.column for one in used if isinstance(one.column, ScorecardColumn))
+    signs = SignFlags(scorecards_of(rules), table.n_records)
     for condition in dict.fromkeys([*plain_conditions(rules), *used]):
         by_column.setdefault(condition.column, []).append(condition)
     found: dict[Hashable, str] = {}
@@ -139,25 +143,17 @@ def find_covers(rules: Sequence[Rule], table: Table, expected: Mapping[Hashable,
         for condition in conditions:
             holds = condition.holds(column)
             points.add(condition, holds)
+            packed = np.packbits(holds, bitorder="little")  # faster than bitset.pack
+            signs.add(condition, packed, column)
             if condition in used:
-                octets[used[condition]] &= np.packbits(holds, bitorder="little")  # faster than bitset.pack
+                octets[used[condition]] &= packed
     levels = {column: points.column(column).values.astype(np.int64) for column in followed}
-    return Covers(rows.astype(np.uint64, copy=False), table.n_records, found, levels)
-
-
-def combinations(flags: Flags) -> tuple[Flags, Integers]:
-    """Return the distinct rows of an array (n_records, n_rules), usually few, and which of them each record has."""
-    if not flags.shape[1]:
-        return flags[:1], np.zeros(len(flags), np.int64)
-    packed = np.ascontiguousarray(np.packbits(flags, axis=1))
-    values = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # a row as one value sorts faster
-    _, first, which = np.unique(values, return_index=True, return_inverse=True)
-    return flags[first], which.reshape(-1)
+    return Covers(rows.astype(np.uint64, copy=False), table.n_records, found, levels, signs)
 
 
 def covering_groups(flags: Flags) -> tuple[list[Integers], Integers]:
     """Return the combinations of covering rules that occur, as positions, and which of them each record has."""
-    patterns, which = combinations(flags)
+    patterns, which = bitset.distinct_rows(flags)
     return [np.flatnonzero(row) for row in patterns], which
 
 
@@ -217,7 +213,14 @@ class Answers:
         return np.asarray(classes[self.labels])
 
     def reasons(self) -> list[str]:
-        """Return the reason for the label of each record, one sentence each."""
+        """Return the reason for the label of each record, one sentence each, with the points that were tested."""
+        reasons = self.deciders()
+        if self.rule_set.scorecards:
+            reasons += points_texts(self.all_covers.signs, self.rule_set.scorecards, *self.points_groups())
+        return list(reasons)
+
+    def deciders(self) -> NDArray[Any]:
+        """Return for each record the text of what decides its label: the rule, several rules, or the default label."""
         reasons = np.array(reasons_by_rule(self.rule_set), object)[self.deciding]
         if self.rule_set.adds_counts:
             for records, patterns, which in self.covers.blocks():
@@ -231,7 +234,23 @@ class Answers:
                 )
                 covered = np.asarray(patterns.any(axis=1))[which]
                 reasons[records][covered] = sentences[which[covered]]
-        return list(reasons)
+        return np.asarray(reasons)
+
+    def points_groups(self) -> tuple[list[tuple[str, Columns]], Integers]:
+        """Return the groups of records whose reasons name the same columns of scorecards, and that of each record.
+
+        They are the columns that the deciding rules test; if no rule decides, those that any rule tests. The text in
+        front of the points is part of the group.
+        """
+        rules = self.rule_set.all_rules
+        groups = [*((": ", tested_columns([rule])) for rule in rules), ("; ", tested_columns(rules))]
+        group = np.where(self.deciding < 0, len(rules), self.deciding)
+        if self.rule_set.adds_counts:
+            for records, patterns, which in self.covers.blocks():
+                covered = np.asarray(patterns.any(axis=1))[which]
+                group[records][covered] = len(groups) + which[covered]
+                groups += [("; ", tested_columns([rules[j] for j in np.flatnonzero(row)])) for row in patterns]
+        return groups, group
 
     def covering_rules(self) -> tuple[list[list[int]], list[bool]]:
         """Return for each record the printed numbers of the covering rules, and whether their labels differ."""

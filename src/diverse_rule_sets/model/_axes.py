@@ -24,6 +24,8 @@ Codes = NDArray[np.int64]
 KNOWN, UNKNOWN = 1.0, 2.0
 # The largest distance to a value; a missing value is farther than any value.
 LARGEST, MISSING = 1e300, 1e301
+# A missing value as text; text values are in quotes.
+MISSING_TEXT = "missing"
 # Up to _FEW values are always named; of more values than _MOST, some are named.
 _FEW, _MOST = 3, 8
 
@@ -71,7 +73,7 @@ class Axis:
 
     def format(self, value: Any) -> str:
         """Return a value as text."""
-        return "missing" if value is None else format_value(value)
+        return MISSING_TEXT if value is None else format_value(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,22 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._axes import MISSING, Axis, Codes
+from diverse_rule_sets.model._boxes import Box, Distances, Target, moved_to
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._point_moves import PiecePoints, combined_moves, opposites
+from diverse_rule_sets.model._record_points import tested_columns
 from diverse_rule_sets.model._regions import MovedRecords
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 # Number of rules that are tried for a label, and of other labels that are reported if none is given.
 _MAX_RULES, _MAX_LABELS = 5, 3
-# Number of combinations of pieces that are tried together, and of values of moved records in memory at once.
-_MAX_CELLS, _BLOCK = 64, 1 << 21
+# Number of columns of which all changes together are tried, if the rules use scorecards.
+_MAX_COLUMNS = 3
+# Number of values of moved records in memory at once.
+_BLOCK = 1 << 21
 # Used instead of the position of a rule: the default label, and several rules that decide together.
 DEFAULT, TOGETHER = -1, -2
-Distances = list[NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -40,12 +45,15 @@ class Change:
     conditions : the conditions that the changed record meets, with its other values unchanged
     deciding : the rules that decide the changed record, positions in ``rule_set.all_rules``, or `DEFAULT` or `TOGETHER`
     rule : position of the rule that covers the changed record but does not decide; None if the record gets the label
+    points : the columns of scorecards that the deciding rules test, before or after the change, and that the change
+        alters; each with its value before the change and its values after it
     """
 
     label: Any
     conditions: tuple[Condition, ...]
     deciding: tuple[int, ...]
     rule: int | None = None
+    points: tuple[tuple[ScorecardColumn, Any, tuple[Any, ...]], ...] = ()
 
     @property
     def is_sufficient(self) -> bool:
@@ -64,9 +72,13 @@ def find_changes(rule_set: RuleSet, axes: Sequence[Axis], labels: Sequence[Any],
     """Find the changes of each record that would give it other labels, the nearest first.
 
     First every piece of every column is tried, with the other values unchanged; of the pieces that give a label the
-    nearest is used. For a label that no change of a single column gives, rules with this label are tried, those with
-    the fewest failing conditions first. A change is verified in every piece: no value that meets its conditions gives
-    another label. A change to a missing value is used only if no other change gives the label.
+    nearest is used. If the rules use scorecards, all combinations of pieces of two columns are tried for the labels
+    that no change of a single column gives, then those of three columns (if there are more than 8192, those nearest to
+    the record; none for so many columns that even these are more). For the labels that remain, rules with this label
+    are tried, those with the fewest failing conditions first; conditions on scorecards are met by changing one column
+    after the other. If the covering rules test points, it is also tried to break these conditions. A change is verified
+    in every piece: no value that meets its conditions gives another label. A change to a missing value is used only if
+    no other change gives the label.
 
     Parameters
     ----------
@@ -88,63 +100,6 @@ def find_changes(rule_set: RuleSet, axes: Sequence[Axis], labels: Sequence[Any],
     ]
 
 
-@dataclass(frozen=True)
-class _Box:
-    """Pieces of some columns that a record can be moved to.
-
-    Parameters
-    ----------
-    record, label : the record, and the label that the move gives or is intended to give
-    axes, pieces : the columns, and the pieces of each
-    conditions : the conditions that hold in these pieces
-    distance : the distance to the nearest of them
-    rule : the rule that covers the moved record but does not decide; None if the move gives the label
-    """
-
-    record: int
-    label: int
-    axes: tuple[int, ...]
-    pieces: tuple[tuple[int, ...], ...]
-    conditions: tuple[Condition, ...]
-    distance: float
-    rule: int | None = None
-
-    @property
-    def order(self) -> tuple[bool, bool, int, float]:
-        """The sort key: sufficient moves first, then those to present values, of fewer columns, and the nearest."""
-        return self.rule is not None, self.distance >= MISSING, len(self.axes), self.distance
-
-
-@dataclass(frozen=True)
-class _Target:
-    """A rule that could cover a record if the record is changed.
-
-    Parameters
-    ----------
-    record, label, rule : the record, the label, and the rule with this label
-    axes, conditions : the columns of the conditions that fail, and these conditions
-    pieces, distances : the pieces in which each condition holds, the nearest first, and their distances
-    """
-
-    record: int
-    label: int
-    rule: int
-    axes: tuple[int, ...]
-    conditions: tuple[Condition, ...]
-    pieces: tuple[Codes, ...]
-    distances: tuple[NDArray[np.float64], ...]
-
-    def restrict(self) -> _Target:
-        """Return the target with the nearest pieces only, so few that all their combinations can be tried."""
-        sizes = [len(pieces) for pieces in self.pieces]
-        while math.prod(sizes) > _MAX_CELLS:
-            largest = sizes.index(max(sizes))
-            sizes[largest] = (sizes[largest] + 1) // 2
-        pieces = [some[:size] for some, size in zip(self.pieces, sizes, strict=True)]
-        distances = [some[:size] for some, size in zip(self.distances, sizes, strict=True)]
-        return replace(self, pieces=tuple(pieces), distances=tuple(distances))
-
-
 class _Search:
     """The search for the changes of some records, with the values that are computed once for all of them."""
 
@@ -152,38 +107,55 @@ class _Search:
         self.rule_set, self.axes, self.label = rule_set, axes, label
         self.codes = np.column_stack([axis.codes for axis in axes])
         self.steps = [(a, piece) for a, axis in enumerate(axes) for piece in axis.destinations]
+        self.points = PiecePoints(axes, rule_set.scorecards)
         position = {axis.name: a for a, axis in enumerate(axes)}
+        on_columns = [[one for one in rule.conditions if one.column in position] for rule in rule_set.rules]
         self.bodies = [
-            [(position[one.column], one, axes[position[one.column]].pieces_of(one)) for one in rule.conditions]
-            for rule in rule_set.rules
+            [(position[one.column], one, axes[position[one.column]].pieces_of(one)) for one in conditions]
+            for conditions in on_columns
         ]
+        self.on_points = [on_scorecards(rule.conditions) for rule in rule_set.rules]
+        self.by_label: dict[int, list[int]] = {}
+        for j, k in enumerate(rule_set.labels_of(np.arange(len(rule_set.rules))).tolist()):
+            self.by_label.setdefault(k, []).append(j)
+
+    def answer(self, codes: Codes) -> Answers:
+        """Apply the rule set to moved records."""
+        return self.rule_set.answer(MovedRecords(self.axes, codes))
 
     def labels(self, codes: Codes) -> Codes:
         """Return the labels of moved records."""
-        if not len(codes):
-            return np.zeros(0, np.int64)
-        return self.rule_set.answer(MovedRecords(self.axes, codes)).labels
+        return self.answer(codes).labels if len(codes) else np.zeros(0, np.int64)
 
     def find(self, block: slice, current: Codes) -> list[list[Change]]:
         """Find the changes of some records."""
         codes = self.codes[block]
         distances = [axis.distances(block) for axis in self.axes]
         boxes, remaining = self.find_moves(codes, current, distances)
+        for n_columns in range(2, _MAX_COLUMNS + 1) if self.points else ():
+            targets = self.find_combined(codes, distances, remaining, n_columns)
+            self.add_boxes(boxes, remaining, self.find_boxes(codes, targets))
         targets = self.choose(codes, self.find_targets(codes, distances, remaining))
-        for box in self.find_boxes(codes, targets):
-            boxes[box.record].append(box)
+        self.add_boxes(boxes, remaining, self.find_boxes(codes, targets))
         return self.make_changes(codes, [self.best(some) for some in boxes])
 
-    def best(self, boxes: Sequence[_Box]) -> list[_Box]:
+    def add_boxes(self, boxes: list[list[Box]], remaining: list[list[int]], found: Sequence[Box]) -> None:
+        """Add moves to those of their records, and remove the labels that they give from those that remain."""
+        for box in found:
+            boxes[box.record].append(box)
+            if box.rule is None and box.distance < MISSING:
+                remaining[box.record].remove(box.label)
+                if self.label is None and sum(one.distance < MISSING for one in boxes[box.record]) >= _MAX_LABELS:
+                    remaining[box.record].clear()
+
+    def best(self, boxes: Sequence[Box]) -> list[Box]:
         """Return the best move of a record for each label, the best first."""
-        by_label: dict[int, _Box] = {}
+        by_label: dict[int, Box] = {}
         for box in sorted(boxes, key=lambda box: box.order):
             by_label.setdefault(box.label, box)
         return list(by_label.values())[: None if self.label is not None else _MAX_LABELS]
 
-    def find_moves(
-        self, codes: Codes, current: Codes, distances: Distances
-    ) -> tuple[list[list[_Box]], list[list[int]]]:
+    def find_moves(self, codes: Codes, current: Codes, distances: Distances) -> tuple[list[list[Box]], list[list[int]]]:
         """Return the nearest moves along one column, and for each record the labels that no move to a value gives."""
         steps = np.array(self.steps, np.int64).reshape(-1, 2)
         moved = np.repeat(codes[:, None, :], len(steps), axis=1)
@@ -191,7 +163,7 @@ class _Search:
         labels = self.labels(moved.reshape(-1, codes.shape[1])).reshape(len(codes), len(steps))
         lengths = np.column_stack([distances[a][:, piece] for a, piece in self.steps] or [np.zeros((len(codes), 0))])
         others = range(len(self.rule_set.classes)) if self.label is None else [self.label]
-        boxes: list[list[_Box]] = [[] for _ in codes]
+        boxes: list[list[Box]] = [[] for _ in codes]
         remaining: list[list[int]] = [[] for _ in codes]
         nearest = {}
         for k in others:
@@ -206,14 +178,72 @@ class _Search:
                 a, start = self.steps[nearest[k][0][i]]
                 steps_to_k = itertools.compress(self.steps, labels[i] == k)
                 pieces = self.axes[a].expand(start, {piece for axis, piece in steps_to_k if axis == a})
-                boxes[i].append(_Box(i, k, (a,), (pieces,), (self.axes[a].condition(pieces),), distance))
+                boxes[i].append(Box(i, k, (a,), (pieces,), (self.axes[a].condition(pieces),), distance))
             if self.label is not None or sum(box.distance < MISSING for box in boxes[i]) < _MAX_LABELS:
                 remaining[i] = [k for distance, k in found if distance >= MISSING]
         return boxes, remaining
 
+    def find_combined(
+        self, codes: Codes, distances: Distances, remaining: Sequence[Sequence[int]], n_columns: int
+    ) -> list[Target]:
+        """Return for each record and label the nearest change of some columns together that gives the label."""
+        rows = [i for i, labels in enumerate(remaining) if labels]
+        if not rows or not self.steps:
+            return []
+        distinct, which = np.unique(codes[rows], axis=0, return_inverse=True)
+        columns, pieces = np.array(self.steps, np.int64).T
+        targets = []
+        for g, own in enumerate(distinct):
+            records = [rows[r] for r in np.flatnonzero(which.reshape(-1) == g).tolist()]
+            moves = self.moves(own, [distances[a][records[0]] for a in range(len(self.axes))], n_columns)
+            moved = np.repeat(own[None], len(moves), axis=0)
+            np.put_along_axis(moved, columns[moves], pieces[moves], axis=1)
+            labels = self.labels(moved)
+            for i in records:
+                lengths = np.array([distances[a][i, piece] for a, piece in self.steps])[moves].sum(axis=1)
+                for k in remaining[i]:
+                    reach = np.where(labels == k, lengths, math.inf)
+                    if reach.min(initial=math.inf) < math.inf:
+                        targets.append(self.target_at(i, k, None, codes[i], moved[reach.argmin()], distances))
+        return targets
+
+    def moves(self, own: Codes, distances: Distances, n_columns: int) -> Codes:
+        """Return the combinations of steps of some columns to try, for records that are in the same pieces.
+
+        The steps that are tried do not depend on the values within the pieces.
+        """
+        by_axis: list[list[tuple[bool, int, int]]] = [[] for _ in self.axes]
+        for number, (a, piece) in enumerate(self.steps):
+            if piece != own[a] and distances[a][piece] < math.inf:
+                by_axis[a].append((bool(distances[a][piece] >= MISSING), abs(piece - int(own[a])), number))
+        return combined_moves([[number for *_, number in sorted(some)] for some in by_axis], n_columns)
+
+    def target_at(
+        self, i: int, k: int, rule: int | None, own: Codes, moved: Codes | None, distances: Distances
+    ) -> Target:
+        """Return the target for the columns in which a moved record differs from the record itself.
+
+        The conditions of the rule that fail for the record are part of the target, in the order of the rule. Without a
+        moved record, it is moved to the nearest pieces in which these conditions hold.
+        """
+        body = () if rule is None else self.bodies[rule]
+        failing = {a: (one, allowed) for a, one, allowed in body if own[a] not in allowed}
+        changed = [] if moved is None else np.flatnonzero(moved != own).tolist()
+        axes = list(dict.fromkeys([*failing, *changed]))
+        pieces = []
+        for a in axes:
+            allowed = failing[a][1] if a in failing else np.array([p for p in self.axes[a].destinations if p != own[a]])
+            nearest = allowed[np.argsort(distances[a][i, allowed], kind="stable")]
+            if moved is not None and nearest[0] != moved[a]:
+                nearest = np.append(moved[a], nearest[nearest != moved[a]])
+            pieces.append(nearest)
+        conditions = tuple(failing[a][0] if a in failing else None for a in axes)
+        lengths = tuple(distances[a][i, some] for a, some in zip(axes, pieces, strict=True))
+        return Target(i, k, rule, tuple(axes), conditions, tuple(pieces), lengths)
+
     def find_targets(
         self, codes: Codes, distances: Distances, remaining: Sequence[Sequence[int]]
-    ) -> list[list[_Target]]:
+    ) -> list[list[Target]]:
         """Return for each record and label the rules to try: the nearest, and some that need several changes."""
         rows = [i for i, labels in enumerate(remaining) if labels]
         if not rows:
@@ -226,91 +256,127 @@ class _Search:
                 least = distances[a][rows][:, allowed].min(axis=1, initial=math.inf)
                 n_failing[:, j] += fails
                 lengths[:, j] += np.where(fails, least, 0)
-        by_label: dict[int, list[int]] = {}
-        for j, rule in enumerate(self.rule_set.rules):
-            by_label.setdefault(self.rule_set.classes.index(rule.label), []).append(j)
+        escapes = self.find_escapes(codes[rows]) if self.points else [[] for _ in rows]
         targets = []
         for r, i in enumerate(rows):
+            to_pieces = [some[i] for some in distances]
+            left = [self.reach(codes[i], to_pieces, None, (one,)) for one in escapes[r]]
             for k in remaining[i]:
-                possible = [j for j in by_label.get(k, ()) if lengths[r, j] < math.inf]
-                order = sorted((lengths[r, j] >= MISSING, n_failing[r, j], lengths[r, j], j) for j in possible)
-                several = [j for _, n, _, j in order if n > 1][:_MAX_RULES]
-                rules = dict.fromkeys([j for *_, j in order[:1]] + several)
-                targets.append([self.make_target(i, k, j, codes[i], distances) for j in rules])
+                own = [j for j in self.by_label.get(k, ()) if lengths[r, j] < math.inf]
+                moved = {j: self.reach(codes[i], to_pieces, j, self.on_points[j]) for j in own if self.on_points[j]}
+                for j, cell in moved.items():
+                    changed = [] if cell is None else np.flatnonzero(cell != codes[i]).tolist()
+                    n_failing[r, j] = len(changed)
+                    lengths[r, j] = math.inf if cell is None else sum(to_pieces[a][cell[a]] for a in changed)
+                some = [
+                    self.target_at(i, k, j, codes[i], moved.get(j), distances)
+                    for j in nearest_rules(own, n_failing[r], lengths[r])
+                ]
+                some += [self.target_at(i, k, None, codes[i], cell, distances) for cell in left if cell is not None]
+                targets.append(sorted(some, key=lambda target: target.order) if left else some)
         return [some for some in targets if some]
 
-    def make_target(self, i: int, k: int, j: int, codes: Codes, distances: Distances) -> _Target:
-        """Return the conditions of a rule that fail for a record, and the pieces in which they hold."""
-        failing = [(a, one, allowed) for a, one, allowed in self.bodies[j] if codes[a] not in allowed]
-        order = [np.argsort(distances[a][i, allowed], kind="stable") for a, _, allowed in failing]
-        pieces = [allowed[some] for (_, _, allowed), some in zip(failing, order, strict=True)]
-        lengths = [distances[a][i, some] for (a, _, _), some in zip(failing, pieces, strict=True)]
-        axes, conditions = tuple(a for a, _, _ in failing), tuple(one for _, one, _ in failing)
-        return _Target(i, k, j, axes, conditions, tuple(pieces), tuple(lengths))
+    def find_escapes(self, codes: Codes) -> list[list[Condition]]:
+        """Return for each record conditions on scorecards under which a rule that covers it no longer does."""
+        rules = self.rule_set.all_rules
+        covering = self.answer(codes).all_covers.flags()
+        found = []
+        for row in covering:
+            conditions = [one for j in np.flatnonzero(row) for one in on_scorecards(rules[j].conditions)]
+            found.append(list(dict.fromkeys(other for one in conditions for other in opposites(one)))[:_MAX_RULES])
+        return found
 
-    def choose(self, codes: Codes, targets: Sequence[Sequence[_Target]]) -> list[_Target]:
-        """Return for each record and label the first rule whose nearest pieces give the label, or else the nearest."""
+    def reach(
+        self, own: Codes, distances: Distances, rule: int | None, conditions: Sequence[Condition]
+    ) -> Codes | None:
+        """Return the pieces of a record that is moved so that it meets the conditions of a rule; None if not found.
+
+        Parameters
+        ----------
+        own, distances : the pieces of the record, and the distances to all pieces
+        rule : the rule whose conditions on columns are met
+        conditions : the conditions on scorecards that are met
+        """
+        tested = {} if rule is None else {a: pieces for a, _, pieces in self.bodies[rule]}
+        cell = own.copy()
+        for a, pieces in tested.items():
+            if own[a] not in pieces:
+                cell[a] = pieces[int(np.argmin(distances[a][pieces]))]
+        steps = [
+            (a, piece)
+            for a, piece in dict.fromkeys([*self.steps, *enumerate(own.tolist())])
+            if (a not in tested or piece in tested[a]) and distances[a][piece] < MISSING
+        ]
+        return self.points.reach(own, cell, steps, distances, conditions)
+
+    def choose(self, codes: Codes, targets: Sequence[Sequence[Target]]) -> list[Target]:
+        """Return for each record and label the first target whose nearest pieces give the label, or the first rule."""
         flat = [target for some in targets for target in some]
         moved = codes[[target.record for target in flat]]
         for row, target in zip(moved, flat, strict=True):
             row[list(target.axes)] = [pieces[0] for pieces in target.pieces]
         labels = iter(self.labels(moved).tolist())
-        sufficient = [[next(labels) == target.label for target in some] for some in targets]
-        positions = [flags.index(True) if True in flags else 0 for flags in sufficient]
-        return [some[position] for some, position in zip(targets, positions, strict=True)]
+        chosen = []
+        for some in targets:
+            sufficient = [target for target in some if next(labels) == target.label]
+            chosen += [*sufficient, *(target for target in some if target.rule is not None)][:1]
+        return chosen
 
-    def find_boxes(self, codes: Codes, targets: Sequence[_Target]) -> list[_Box]:
-        """Find the pieces to report: all combinations of the nearest pieces in which each rule covers are tried."""
+    def find_boxes(self, codes: Codes, targets: Sequence[Target]) -> list[Box]:
+        """Find the pieces to report: all combinations of the first pieces of each target are tried."""
         if not targets:
             return []
         near = [target.restrict() for target in targets]
-        cells = [self.cells(codes[one.record], one.axes, one.pieces) for one in near]
-        labels = self.labels(np.concatenate(cells))
-        parts = np.split(labels, np.cumsum([len(some) for some in cells])[:-1])
-        return [
-            self.make_box(target, one, (part == one.label).reshape([len(pieces) for pieces in one.pieces]))
-            for target, one, part in zip(targets, near, parts, strict=True)
-        ]
+        cells = [moved_to(codes[one.record], one.axes, one.pieces) for one in near]
+        answers = self.answer(np.concatenate(cells))
+        flags = answers.covers.flags()
+        boxes, begin = [], 0
+        for whole, one, some in zip(targets, near, cells, strict=True):
+            part, shape = slice(begin, begin + len(some)), [len(pieces) for pieces in one.pieces]
+            gives = (answers.labels[part] == one.label).reshape(shape)
+            covered = np.ones(shape, np.bool_) if one.rule is None else flags[part, one.rule].reshape(shape)
+            boxes.append(one.box(self.axes, gives, covered, whole))
+            begin += len(some)
+        return boxes
 
-    def cells(self, codes: Codes, axes: Sequence[int], pieces: Sequence[Sequence[int] | Codes]) -> Codes:
-        """Return a record moved to every combination of some pieces."""
-        grid = np.array(list(itertools.product(*pieces)), np.int64)
-        moved = np.repeat(codes[None], len(grid), axis=0)
-        moved[:, list(axes)] = grid
-        return moved
-
-    def make_box(self, target: _Target, near: _Target, good: NDArray[np.bool_]) -> _Box:
-        """Return the pieces around the nearest combination that gives the label; all of them if none does."""
-        distances = np.asarray(sum(np.ix_(*near.distances)))
-        sufficient = bool((good & (distances < math.inf)).any())
-        good = good if sufficient else ~good
-        start = np.unravel_index(int(np.where(good, distances, math.inf).argmin()), good.shape)
-        chosen = [[int(k)] for k in start]
-        pieces, conditions = [], []
-        for n, a in enumerate(near.axes):
-            slices = np.moveaxis(good, n, 0)[np.ix_(range(good.shape[n]), *chosen[:n], *chosen[n + 1 :])]
-            index = {int(p): k for k, p in enumerate(near.pieces[n]) if slices[k].all()}
-            pieces.append(self.axes[a].expand(int(near.pieces[n][chosen[n][0]]), index))
-            chosen[n] = [index[p] for p in pieces[-1]]
-            own, all_pieces = target.conditions[n], len(pieces[-1]) == len(target.pieces[n])
-            keep = all_pieces and not own.excludes
-            conditions.append(own if keep else self.axes[a].condition(pieces[-1]))
-        length, rule = float(distances[start]), None if sufficient else target.rule
-        return _Box(target.record, target.label, target.axes, tuple(pieces), tuple(conditions), length, rule)
-
-    def make_changes(self, codes: Codes, found: Sequence[Sequence[_Box]]) -> list[list[Change]]:
+    def make_changes(self, codes: Codes, found: Sequence[Sequence[Box]]) -> list[list[Change]]:
         """Return the changes for the boxes of each record, with the rules that decide in their pieces."""
-        cells = [self.cells(codes[box.record], box.axes, box.pieces) for boxes in found for box in boxes]
+        cells = [moved_to(codes[box.record], box.axes, box.pieces) for boxes in found for box in boxes]
         if not cells:
             return [[] for _ in found]
-        answers = self.rule_set.answer(MovedRecords(self.axes, np.concatenate(cells)))
-        deciding = deciding_or_together(answers)
-        parts = iter(np.split(deciding, np.cumsum([len(some) for some in cells])[:-1]))
-        classes = self.rule_set.classes
-        return [
-            [
-                Change(classes[box.label], box.conditions, tuple(sorted(set(next(parts).tolist()))), box.rule)
-                for box in boxes
-            ]
-            for boxes in found
-        ]
+        deciding = deciding_or_together(self.answer(np.concatenate(cells)))
+        parts = np.split(deciding, np.cumsum([len(some) for some in cells])[:-1])
+        before = deciding_or_together(self.answer(codes)).tolist() if self.points else [DEFAULT] * len(codes)
+        moves = zip(cells, parts, strict=True)
+        changes: list[list[Change]] = [[] for _ in found]
+        for box, (moved, part) in zip(itertools.chain.from_iterable(found), moves, strict=True):
+            after = tuple(sorted(set(part.tolist())))
+            points = self.altered_points(codes[box.record], moved, {before[box.record], *after}) if self.points else ()
+            label = self.rule_set.classes[box.label]
+            changes[box.record].append(Change(label, box.conditions, after, box.rule, points))
+        return changes
+
+    def altered_points(
+        self, own: Codes, moved: Codes, deciding: set[int]
+    ) -> tuple[tuple[ScorecardColumn, Any, tuple[Any, ...]], ...]:
+        """Return the columns of scorecards that a move alters; see `Change`. All columns if not only rules decide."""
+        rules = self.rule_set.all_rules
+        columns = tested_columns(rules if min(deciding) < 0 else [rules[j] for j in sorted(deciding)])
+        found = []
+        for column in columns:
+            (before,), after = self.points.values(column, own[None]), self.points.values(column, moved)
+            if before not in after:
+                found.append((column, before, tuple(dict.fromkeys(after))))
+        return tuple(found)
+
+
+def on_scorecards(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Return those of some conditions that test scorecards."""
+    return tuple(condition for condition in conditions if isinstance(condition.column, ScorecardColumn))
+
+
+def nearest_rules(rules: Sequence[int], n_failing: Codes, lengths: NDArray[np.float64]) -> list[int]:
+    """Return the nearest of some rules, and some that need several changes, given the changes that each rule needs."""
+    order = sorted((lengths[j] >= MISSING, n_failing[j], lengths[j], j) for j in rules if lengths[j] < math.inf)
+    several = [j for _, n, _, j in order if n > 1][:_MAX_RULES]
+    return list(dict.fromkeys([j for *_, j in order[:1]] + several))

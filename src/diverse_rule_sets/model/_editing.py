@@ -81,35 +81,35 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
 
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
-    position = len(rule_set.rules) if position is None else _position("position", position, len(rule_set.rules) + 1)
+    position = len(rule_set.rules) if position is None else as_position("position", position, len(rule_set.rules) + 1)
     rules, table = list(rule_set.rules), as_table(X).with_cache()
     rules.insert(position, _as_rule(rule, rule_set))
-    changed = _recount(replace(rule_set, rules=tuple(rules)), _has_likeliest_label(rule_set), table, y)
+    changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), table, y)
     _warn(changed, position, table)
     return changed
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
     """Return the rule set without one rule or fallback rule; see :meth:`RuleSet.without_rule`."""
-    position, may_change = _find(rule, rule_set), _has_likeliest_label(rule_set)
+    position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
     rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
     if position < len(rules):
         del rules[position]
     else:
         del fallbacks[position - len(rules)], may_change[position - len(rules)]
-    return _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
+    return recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
 
 
 def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
     """Return the rule set with one rule replaced by another; see :meth:`RuleSet.replace`."""
-    position, may_change = _find(rule, rule_set), _has_likeliest_label(rule_set)
+    position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
     rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), as_table(X).with_cache()
     if position < len(rules):
         rules[position] = _as_rule(by, rule_set)
     else:
         fallbacks[position - len(rules)] = _as_rule(by, rule_set)
         may_change[position - len(rules)] = False  # the label that the user gave is not changed
-    changed = _recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, table, y)
+    changed = recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, table, y)
     _warn(changed, position, table)
     return changed
 
@@ -121,7 +121,7 @@ def _warn(rule_set: RuleSet, position: int, table: Table) -> None:
     warn_about_rule(rule.conditions, covers_any, lambda name: table.column(name, expected[name]), f"the rule {rule}")
 
 
-def _has_likeliest_label(rule_set: RuleSet) -> list[bool]:
+def likeliest_labels(rule_set: RuleSet) -> list[bool]:
     """Return for each fallback rule and the default label whether it is the likeliest class of the counted records."""
     return [has_records and is_likeliest for has_records, is_likeliest, _ in _fallback_labels(rule_set)]
 
@@ -141,7 +141,7 @@ def _fallback_labels(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
     ]
 
 
-def _recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSet:
+def recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSet:
     """Compute all counts, and set the labels of fallback rules, and the default label, to the likeliest class.
 
     Parameters
@@ -156,7 +156,10 @@ def _recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleS
         if may_change[j] and has_records and not is_likeliest:
             labels[j] = likeliest
     fallbacks = (replace(fallback, label=label) for fallback, label in zip(changed.fallbacks, labels[:-1], strict=True))
-    return replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
+    relabelled = replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
+    if relabelled.follows_points and relabelled.fallbacks != changed.fallbacks:
+        return evaluated(relabelled, X, y)  # the bounds of probabilities by points depend on the label
+    return relabelled
 
 
 def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
@@ -189,7 +192,7 @@ def _find(rule: Any, rule_set: RuleSet) -> int:
     """Return the position of a rule or fallback rule, given by its printed number or by the rule itself."""
     all_rules = rule_set.all_rules
     if isinstance(rule, numbers.Integral) and not isinstance(rule, bool):
-        return _position("rule", rule, len(all_rules))
+        return as_position("rule", rule, len(all_rules))
     if not isinstance(rule, Rule | str):
         raise TypeError(
             f"rule must be a number from 1 to {len(all_rules)}, as printed, a Rule or its text, got {rule!r}"
@@ -202,7 +205,7 @@ def _find(rule: Any, rule_set: RuleSet) -> int:
     return all_rules.index(wanted)
 
 
-def _position(name: str, number: Any, last: int) -> int:
+def as_position(name: str, number: Any, last: int) -> int:
     """Return the position for a printed number, which must be between 1 and the last number."""
     if not isinstance(number, numbers.Integral) or isinstance(number, bool) or not 1 <= int(number) <= last:
         raise ValueError(f"{name} must be a number from 1 to {last}, as printed, got {number!r}")

@@ -13,12 +13,15 @@ from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
-from diverse_rule_sets.model._axes import Axis
+from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._axes import MISSING_TEXT, Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
-from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._formatting import format_label, format_name, label_position
+from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets.model._formatting import format_label, format_list_label, format_name, label_position
+from diverse_rule_sets.model._record_points import CardPoints, record_text
 from diverse_rule_sets.model._regions import axes_of
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import DEFAULT_NAME, LEADER, POINTS, ScorecardColumn
 from diverse_rule_sets.model._text import no_rule_text
 
 ValueTexts = dict[Hashable, str]
@@ -77,13 +80,14 @@ def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     columns = {name: table.column(name, rule_set.expected_kind(name)) for name in rule_set.columns}
     answers = rule_set.answer(_ColumnTable(columns, table.n_records))
     deciding = deciding_or_together(answers).tolist()
-    reasons, labels = answers.reasons(), [rule_set.classes[k] for k in answers.labels.tolist()]
+    reasons, labels = answers.deciders().tolist(), [rule_set.classes[k] for k in answers.labels.tolist()]
     axes = axes_of(rule_set, columns)
     texts = []
     records = _value_texts(axes, columns, table.n_records)
+    points = _points_texts(answers, records)
     for i, changes in enumerate(find_changes(rule_set, axes, labels, label)):
         record = records[i]
-        lines = _reason_lines(rule_set, deciding[i], labels[i], reasons[i], record)
+        lines = _reason_lines(rule_set, deciding[i], labels[i], reasons[i], record, points[i])
         if label is not None and not changes:
             lines.append(_no_change_text(rule_set, label, labels[i]))
         texts.append("\n".join([*lines, *(_change_text(rule_set, change, record) for change in changes)]))
@@ -126,12 +130,40 @@ def _moment(value: Any, utc: bool) -> Any:
     return value.replace(tzinfo=datetime.UTC) if utc and value is not None else value
 
 
-def _reason_lines(rule_set: RuleSet, deciding: int, label: Any, reason: str, record: ValueTexts) -> list[str]:
-    """Return the deciding rule, the values of the record in its columns, and the precision of the rule, a line each."""
+def _points_texts(answers: Answers, records: Sequence[ValueTexts]) -> list[str]:
+    """Return the points of each record that its label depends on as text; empty if it depends on none."""
+    cards = answers.rule_set.scorecards
+    if not cards:
+        return [""] * len(records)
+    groups, group = answers.points_groups()
+    flags = [answers.all_covers.signs.flags(card) for card in cards]
+    texts = []
+    for i, (g, record) in enumerate(zip(group.tolist(), records, strict=True)):
+        points = {}
+        for card, (held, unknown) in zip(cards, flags, strict=True):
+            signs = [_sign_text(sign.condition, record) for sign in card.signs]
+            points[card] = CardPoints(
+                card, np.flatnonzero(held[i]).tolist(), np.flatnonzero(unknown[i]).tolist(), signs
+            )
+        texts.append(record_text(groups[g][1], points))
+    return texts
+
+
+def _sign_text(condition: Condition, record: ValueTexts) -> str:
+    """Return the condition of a sign with the value of the record, unless the condition names it."""
+    is_named = isinstance(condition, Equals) or record[condition.column] == MISSING_TEXT
+    return str(condition) if is_named else f"{condition} (it is {record[condition.column]})"
+
+
+def _reason_lines(
+    rule_set: RuleSet, deciding: int, label: Any, reason: str, record: ValueTexts, points: str
+) -> list[str]:
+    """Return the deciding rule, the values and points of the record that it tests, and its precision, a line each."""
+    points_lines = [f"It has {points}."] if points else []
     if deciding == DEFAULT:
-        return [f"{format_label(label)} (default label): {no_rule_text(rule_set)}."]
+        return [f"{format_label(label)} (default label): {no_rule_text(rule_set)}.", *points_lines]
     if deciding == TOGETHER:
-        return [f"{format_label(label)}: {reason}."]
+        return [f"{format_label(label)}: {reason}.", *points_lines]
     rule, is_fallback = rule_set.all_rules[deciding], deciding >= len(rule_set.rules)
     decider = f"rule {deciding + 1}"
     if is_fallback:
@@ -139,9 +171,10 @@ def _reason_lines(rule_set: RuleSet, deciding: int, label: Any, reason: str, rec
     lines = [f"{format_label(label)}, decided by {decider}: {rule}."]
     if rule_set.adds_counts and not is_fallback:
         lines = [f"{format_label(label)}: {reason}."]
-    values = [f"{format_name(condition.column)} is {record[condition.column]}" for condition in rule.conditions]
-    if values:
-        lines.append(f"In this record {_join(values, 'and')}.")
+    columns = [condition.column for condition in rule.conditions if condition.column in record]
+    if columns:
+        lines.append(f"In this record {_join([f'{format_name(name)} is {record[name]}' for name in columns], 'and')}.")
+    lines += points_lines
     if rule.n_covered:
         records = f"{rule.n_covered:,} training records that it {'decides' if is_fallback else 'covers'}"
         lines.append(f"Of {records}, {rule.n_correct:,} were {format_label(rule.label)}.")
@@ -167,16 +200,29 @@ def _change_text(rule_set: RuleSet, change: Change, record: ValueTexts) -> str:
     label = format_label(change.label)
     tests = [f"{_test(one)} (it is {record[one.column]})" for one in change.conditions]
     condition = f" if {_join(tests, 'and')}" if tests else ""
+    points = "".join(f"{_altered_text(*one)}, " for one in change.points)
     if change.rule is None and change.deciding == (DEFAULT,):
         reason = no_rule_text(rule_set).replace("covers this record", "would cover it")
-        return f"It would be {label}{condition}: default label, because {reason}."
+        return f"It would be {label}{condition}: {points}default label, because {reason}."
     deciders = _join(_deciders(rule_set, change.deciding), "or")
     if change.rule is None:
-        return f"It would be {label}{condition}: decided by {deciders}."
+        return f"It would be {label}{condition}: {points}decided by {deciders}."
     start = f"Rule {change.rule + 1}, the nearest with label {label}"
     if not tests:
         return f"{start}, covers it already, but it is decided by {deciders}."
     return f"{start}, would cover it{condition}, but {deciders} would decide."
+
+
+def _altered_text(column: ScorecardColumn, before: Any, after: Sequence[Any]) -> str:
+    """Return the values of a column of a scorecard after and before a change, such as `4 points instead of 7`."""
+    if column.part == LEADER:
+        leaders = _join([format_list_label(label) for label in after], "or")
+        return f"{column} for {leaders} instead of {format_list_label(before)}"
+    low, high = min(after), max(after)
+    numbers = f"{low} to {high}" if len(after) > 2 else _join([str(n) for n in sorted(after)], "or")
+    if column.part == POINTS and column.label is None and column.scorecard.name == DEFAULT_NAME:
+        return f"{numbers} point{'' if numbers == '1' else 's'} instead of {before}"
+    return f"{column} {numbers} instead of {before}"
 
 
 def _test(condition: Condition) -> str:

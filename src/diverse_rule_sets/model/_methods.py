@@ -6,8 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from diverse_rule_sets.model._conditions import Condition
     from diverse_rule_sets.model._rule import Rule
     from diverse_rule_sets.model._rules import RuleSet
+    from diverse_rule_sets.model._signs import Sign
 
 
 def _rule_set(methods: RuleSetMethods) -> RuleSet:
@@ -29,12 +31,18 @@ class RuleSetMethods:
         every value that meets its conditions, with the other values unchanged: the rule set is applied to one value of
         each of the pieces into which its conditions divide a column.
 
+        If the deciding rule tests points, the text names the points of the record, the signs that give them, and the
+        signs that are not known because their value is missing; a change then states how it alters the points. Signs
+        and other conditions on a column change together.
+
         A change names only values that occurred in training, at most eight, and intervals that contain a whole number
         or a whole day if all values in training were; rule sets that were written by hand do not know these values. A
         change to a missing value is reported only if no other change that gives the label is found.
 
         If no change of a single column gives a label, only the nearest rules with this label are tried. The text states
-        if another rule would still decide.
+        if another rule would still decide. If the rules use scorecards, all changes of two columns are tried first,
+        then all of three; of more than 8192 combinations, those of the nearest pieces. Changes of more columns are
+        found by changing one column after the other, so that they need not have the fewest columns.
 
         Parameters
         ----------
@@ -133,6 +141,72 @@ class RuleSetMethods:
         from diverse_rule_sets.model._editing import replace_rule
 
         return replace_rule(_rule_set(self), rule, by, X, y)
+
+    def with_sign(
+        self, sign: Sign | str, X: Any, y: Any, *, scorecard: str | None = None, position: int | None = None
+    ) -> RuleSet:
+        r"""Return the rule set with one more sign of a scorecard, with all counts computed on given data.
+
+        All rules and fallback rules that test the scorecard use the new one, and their probabilities by points are
+        computed anew. A warning names a rule with a condition on points that can no longer hold or now always holds.
+        Labels of fallback rules and the default label change as in :meth:`with_rule`.
+
+        Parameters
+        ----------
+        sign : the sign, or its text such as ``"2 if income <= 1000"``, with several labels ``"2 for good if ..."``
+        X, y : records, and their labels among ``classes``
+        scorecard : the name of the scorecard; it may be left out if there is only one
+        position : the number of the new sign, from 1 in the printed order; by default it becomes the last sign
+
+        Examples
+        --------
+        >>> from diverse_rule_sets import RuleSet
+        >>> lines = ["Scorecard points (for ill):", "   3 if x0 > 55", "1. IF points >= 3 THEN ill", "OTHERWISE ok"]
+        >>> rule_set = RuleSet.parse("\n".join(lines))
+        >>> X, y = [[60.0, 1.0], [70.0, 0.0], [20.0, 1.0], [30.0, 0.0]], ["ill", "ok", "ok", "ok"]
+        >>> print(rule_set.with_sign("2 if x1 > 0", X, y).replace(1, "IF points >= 4 THEN ill", X, y))
+        Scorecard points (0 to 5 for ill):
+           3 if x0 > 55
+           2 if x1 > 0
+        1. IF points >= 4
+           THEN ill (precision 1.00, covers 1 of 4 records: 1 ill)
+           probability of ill by points: 4 to 5: 0.50
+           OTHERWISE ok (no rule covers 3 of 4 records: 3 ok)
+        """
+        from diverse_rule_sets.model._scorecard_editing import with_sign
+
+        return with_sign(_rule_set(self), sign, X, y, scorecard, position)
+
+    def without_sign(
+        self, sign: Sign | Condition | str | int, X: Any, y: Any, *, scorecard: str | None = None
+    ) -> RuleSet:
+        """Return the rule set without one sign of a scorecard; all else is as in :meth:`with_sign`.
+
+        Parameters
+        ----------
+        sign : the number of the sign, from 1 in the printed order, its condition such as ``"age > 55"``, or itself
+        X, y : records, and their labels among ``classes``
+        scorecard : the name of the scorecard; it may be left out if there is only one
+        """
+        from diverse_rule_sets.model._scorecard_editing import without_sign
+
+        return without_sign(_rule_set(self), sign, X, y, scorecard)
+
+    def with_points(
+        self, sign: Sign | Condition | str | int, points: Any, X: Any, y: Any, *, scorecard: str | None = None
+    ) -> RuleSet:
+        """Return the rule set with other points of a sign of a scorecard; all else is as in :meth:`with_sign`.
+
+        Parameters
+        ----------
+        sign : the number of the sign, from 1 in the printed order, its condition such as ``"age > 55"``, or itself
+        points : a whole number other than 0; a dict of labels to such numbers if there are several labels
+        X, y : records, and their labels among ``classes``
+        scorecard : the name of the scorecard; it may be left out if there is only one
+        """
+        from diverse_rule_sets.model._scorecard_editing import with_points
+
+        return with_points(_rule_set(self), sign, points, X, y, scorecard)
 
     def to_frame(self, like: Any = None) -> Any:
         """Return the rule set as a data frame: the rules, the fallback rules and the default label, a row each.

@@ -45,6 +45,7 @@ _WORD = r"[^\s,;:()\"']++"
 _LABEL = re.compile(rf"(?P<quoted>{_QUOTED})|{_WORD}(?:[ \t]++(?!if\b|always\b){_WORD})*+", re.DOTALL)
 _COMMA = re.compile(r"\s*+,\s*+")
 _IF, _ALWAYS = re.compile(r"\s++if\s++"), re.compile(r"\s++always\b")
+_SIGN_START = re.compile(r"\s*+[-+]?\d{1,9}\s++(?:if|for)\s")
 _SIGN_END = re.compile(r"(?=\s*+(?:[,;]|\Z)|[ \t]*+\n)")
 _TIES = re.compile(r"Of labels with equally many points, the one that is listed first leads\.?+")
 
@@ -77,21 +78,50 @@ def _scorecard(source: Source, default: Any) -> Scorecard:
         position = _end(_SEPARATOR, text, _end(_TIES, text, position))
         if position == len(text):
             break
-        points, position = _points(source, position, labels[0] if len(labels) == 1 else None)
-        always, if_ = _ALWAYS.match(text, position), _IF.match(text, position)
-        if always:
+        points, condition, position = _sign(source, position, labels[0] if len(labels) == 1 else None)
+        if condition is None:
             if not base.keys().isdisjoint(points):
                 raise grammar_error(source, position, "the points that a label always has once")
             base |= points
-            position = always.end()
-        elif if_:
-            condition, position = condition_at(source, if_.end())
-            signs.append(Sign(condition, points))
         else:
-            raise grammar_error(source, position, "'if' and a condition, as in '3 if age > 55'")
+            signs.append(Sign(condition, points))
     if not signs:
         raise grammar_error(source, position, "at least one sign, as in '3 if age > 55'")
     return Scorecard(name, tuple(signs), tuple(labels), base)
+
+
+def parse_sign(text: str, label: Any = None) -> Sign:
+    """Return a sign that is given as text; ``label`` gets the points if the text names no label."""
+    with short_messages():
+        source = Source(text, _SIGN_END, what="sign")
+        points, condition, position = _sign(source, _end(_SEPARATOR, text, 0), label)
+        if condition is None or text[position:].strip():
+            raise grammar_error(source, position, "points, 'if', one condition and nothing else, as in '3 if age > 55'")
+        return Sign(condition, points)
+
+
+def parse_condition(text: str) -> Condition:
+    """Return a condition on a column that is given as text, or that of a sign, such as ``3 if age > 55``."""
+    if _SIGN_START.match(text):
+        return parse_sign(text, label="").condition
+    with short_messages():
+        source = Source(text, _SIGN_END, what="condition")
+        condition, position = condition_at(source, _end(_SEPARATOR, text, 0))
+        if text[position:].strip():
+            raise grammar_error(source, position, "one condition and nothing else, as in 'age > 55'")
+        return condition
+
+
+def _sign(source: Source, position: int, label: Any) -> tuple[dict[Any, int], Condition | None, int]:
+    """Read points and a condition, which is None for points that every record has; return the position of the end."""
+    points, position = _points(source, position, label)
+    always, if_ = _ALWAYS.match(source.text, position), _IF.match(source.text, position)
+    if always:
+        return points, None, always.end()
+    if if_ is None:
+        raise grammar_error(source, position, "'if' and a condition, as in '3 if age > 55'")
+    condition, position = condition_at(source, if_.end())
+    return points, condition, position
 
 
 def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
