@@ -266,7 +266,7 @@ def check_file(text, thorough=False):
             if type(error) is not ValueError or not is_one_line(error) or len(str(error)) >= MAX_ERROR:
                 raise CaseError("read", error, f"RuleSet.from_json({text!r})") from None
             return "refused", ("read",)
-        checks = EXPENSIVE if (thorough or len(text) % 4 == 0) and not rule_set.scorecards else CHEAP
+        checks = EXPENSIVE if (thorough or len(text) % 4 == 0) else CHEAP
         for name, check in checks:
             try:
                 check(rule_set)
