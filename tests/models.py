@@ -131,8 +131,8 @@ def conditions_on_points(draw, column):
     low, high = column.range
     bound = st.integers(low - 1, high + 1) | st.integers(low, high) | st.sampled_from([-1e300, 1e300])
     shape = draw(st.sampled_from(["low", "high", "both"]))
-    low = None if shape == "high" else draw(bound)
-    return Interval(column, low, None if shape == "low" else draw(bound), with_low=True)
+    low, high = sorted([draw(bound), draw(bound)])
+    return Interval(column, None if shape == "high" else low, None if shape == "low" else high, with_low=True)
 
 
 @st.composite

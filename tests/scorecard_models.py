@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from diverse_rule_sets import Rule, RuleSet, Scorecard, Sign
-from models import conditions_on, rules_over, values_of
+from models import conditions_on, consistent_counts, rules_over, values_of
 
 SIMPLE_KINDS = ("number", "text", "boolean", "date")
 CLASSES = st.sampled_from([["bad", "good"], ["a, b", "c", "for"], [0, 1, 2], [False, True]])
@@ -62,8 +62,9 @@ def scorecard_rule_sets(draw, conflicts=("first", "precision", "vote", "counts")
     rules = (*draw(st.lists(scorecard_rules(cards, columns, classes), max_size=4)), last)
     fallbacks = tuple(draw(st.lists(scorecard_rules(cards, columns, classes), max_size=2)))
     many = len(classes)
+    totals, uncovered = consistent_counts(rules, fallbacks, classes, [9] * many, [9] * many)
     rule_set = RuleSet(
-        rules, tuple(classes), draw(st.sampled_from(classes)), (400,) * many, (9,) * many,
+        rules, tuple(classes), draw(st.sampled_from(classes)), totals, uncovered,
         draw(st.sampled_from(conflicts)), fallbacks, kinds=tuple((name, kind) for name, (kind, _) in columns.items()),
     )  # fmt: skip
     return rule_set, columns

@@ -120,7 +120,7 @@ def test_pickle_and_joblib(tmp_path, mixed):
 def test_all_parameters_are_keywords_and_few(kind):
     with pytest.raises(TypeError):
         kind(5)
-    assert len(kind().get_params()) <= 20
+    assert len(kind().get_params()) <= 21
 
 
 def test_the_parameters_and_their_defaults():
@@ -135,6 +135,8 @@ def test_the_parameters_and_their_defaults():
         "smoothing": 5.0,
         "binning": "supervised",
         "negation": False,
+        "scorecards": None,
+        "max_signs": 10,
         "conflict": "smoothed",
         "default": "majority",
         "given_rules": None,

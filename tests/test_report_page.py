@@ -120,9 +120,11 @@ def points_tables(draw, body):
     followed = followed_column(body)
     if followed is None or draw(st.integers(0, 3)) == 0:
         return None
+    least, most = followed[0].range
+    low = draw(st.integers(least, most))
     weights = st.lists(st.integers(1, 9), min_size=3, max_size=3)
-    rows = draw(st.lists(weights, min_size=1, max_size=5))
-    return PointsTable(followed[0], draw(st.integers(-3, 4)), [[n / sum(row) for n in row] for row in rows])
+    rows = draw(st.lists(weights, min_size=1, max_size=min(5, most - low + 1)))
+    return PointsTable(followed[0], low, [[n / sum(row) for n in row] for row in rows])
 
 
 @st.composite

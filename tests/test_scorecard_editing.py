@@ -160,7 +160,7 @@ def test_warnings_about_the_leader():
         (lambda r: r.with_sign("bp > 1", X, Y), ValueError, "points and a condition, as in '3 if age > 55'"),
         (lambda r: r.with_sign("2 if bp > 1, 3 if bp > 2", X, Y), ValueError, "one condition and nothing else"),
         (lambda r: r.with_sign("2 for ok if bp > 1", X, Y), ValueError, r"points for the labels \['ill'\]"),
-        (lambda r: r.with_sign("2 if points > 1", X, Y), ValueError, "the same name as the column 'points'"),
+        (lambda r: r.with_sign("2 if points > 1", X, Y), ValueError, "a part of the scorecard 'points' and also"),
         (lambda r: r.with_sign("2 if height > 1", X, Y), ValueError, "no column 'height'"),
         (lambda r: r.with_sign("2 if bp > 1", X, Y, position=9), ValueError, "position must be a number from 1 to 4"),
         (lambda r: r.with_sign(5, X, Y), TypeError, "sign must be a Sign or a text such as '3 if age > 55', got 5"),

@@ -417,7 +417,7 @@ AGE = Interval("age", low=55)
         (lambda: Sign(AGE, {"ill": math.nan}), r"points\['ill'\] must be a whole number"),
         (lambda: Sign(AGE, {}), "points must be a dict .* with at least one label"),
         (lambda: Sign(AGE, 3), "points must be a dict of labels to whole numbers"),
-        (lambda: Sign(AGE, {None: 3}), "label must be text, a number or a boolean, got None"),
+        (lambda: Sign(AGE, {None: 3}), "label must be text, a finite number or a boolean, got None"),
         (lambda: Sign("age > 55", {"ill": 3}), "condition must be a condition such as"),
         (lambda: Sign(CARD.between(3), {"ill": 3}), "a sign must test a column of the table, got the scorecard"),
         (lambda: Scorecard("points", ()), "signs must be a tuple of one or more signs"),

@@ -236,6 +236,11 @@ def _read_edge(text: str, expected: str) -> Any:
     raise ValueError(expected)
 
 
+def read_scorecards(text: str) -> int | str:
+    """Return the word auto, or the maximum number of scorecards."""
+    return text if text == "auto" else read_integer(text)
+
+
 def read_database_names(given: list[str]) -> dict[str, str]:
     """Return the names of columns in the database, from texts such as `age=AGE_YEARS`."""
     expected = "column=name, several times"
@@ -299,6 +304,15 @@ PARAMETERS: tuple[Option, ...] = (
         _FORM,
     ),
     Option("negation", None, "", "Allow conditions such as: job not in {...}.", False, panel=_FORM),
+    Option(
+        "scorecards",
+        or_none(read_scorecards),
+        "auto|N|none",
+        "Learn scorecards: conditions give points, and rules test their sum.",
+        None,
+        panel=_FORM,
+    ),
+    Option("max_signs", read_integer, "N", "Maximum number of conditions that give points.", 10, panel=_FORM),
     Option(
         "conflict",
         one_of("smoothed", "precision", "f1", "first", "vote", "counts"),
