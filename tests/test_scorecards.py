@@ -264,7 +264,9 @@ def test_equal_scorecards_have_equal_hashes_and_copies(card):
 def _another(labels):
     if isinstance(labels[0], bool):
         return [one for one in (False, True) if one not in labels] or reject()
-    return ["".join(labels) + "x"] if isinstance(labels[0], str) else [max(map(abs, labels)) * 2 + 1]
+    if isinstance(labels[0], str):
+        return ["".join(labels) + "x"]
+    return [next(n for n in range(len(labels) + 1) if n not in labels)]
 
 
 def test_a_pickle_read_by_a_process_with_another_hash_seed_is_equal(tmp_path):

@@ -12,7 +12,7 @@ from diverse_rule_sets._input.checks import check_number
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
-from diverse_rule_sets.model._answers import Covers, find_covers
+from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers
 from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["Size", "coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share", "size"]
@@ -122,7 +122,7 @@ def _check(rule_set: Any) -> None:
 def _covers(rule_set: RuleSet, X: Any) -> Covers:
     """Return which rules cover which records, without the fallback rules and the columns that only they use."""
     _check(rule_set)
-    return find_covers(rule_set.rules, as_table(X), rule_set.expected_kinds)
+    return find_covers(CoverPlan(rule_set.rules), as_table(X), rule_set.expected_kinds)
 
 
 def _dispersion(covers: Covers) -> float:

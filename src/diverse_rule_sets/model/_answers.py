@@ -112,42 +112,58 @@ def _expected_kind(kind: str, needed: set[str]) -> str:
     return ""  # some condition cannot be evaluated, and its error is the clearest
 
 
-def find_covers(rules: Sequence[Rule], table: Table, expected: Mapping[Hashable, str]) -> Covers:
+class CoverPlan:
+    """What is needed of some rules to find their covers; a rule set computes it once.
+
+    Parameters
+    ----------
+    rules : the rules
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.n_rules = len(rules)
+        self.scorecards = scorecards_of(rules)
+        # The derived columns that rules follow and those that they test.
+        self.followed = list(dict.fromkeys(pair[0] for rule in rules if (pair := followed_column(rule.conditions))))
+        positions: dict[Condition, list[int]] = {}
+        for j, rule in enumerate(rules):
+            for condition in rule.conditions:
+                positions.setdefault(condition, []).append(j)
+        self.tested = [one.column for one in positions if isinstance(one.column, ScorecardColumn)]
+        # For each column its conditions, each with the positions of the rules that have it; derived columns last.
+        self.by_column: dict[Hashable, list[tuple[Condition, list[int]]]] = {}
+        for condition in dict.fromkeys([*plain_conditions(rules), *positions]):
+            self.by_column.setdefault(condition.column, []).append((condition, positions.get(condition, [])))
+
+
+def find_covers(plan: CoverPlan, table: Table, expected: Mapping[Hashable, str]) -> Covers:
     """Find which of some rules cover which records of a table. Each column is decoded once.
 
     Parameters
     ----------
-    rules, table : the rules and the records
+    plan, table : the rules and the records
     expected : the type as which to read each column, see :attr:`RuleSet.expected_kinds`
     """
     all_records = bitset.pack(np.ones(table.n_records, np.bool_)).astype("<u8", copy=False)
-    rows = np.tile(all_records, (len(rules), 1))
+    rows = np.tile(all_records, (plan.n_rules, 1))
     octets = rows.view(np.uint8)[:, : -(-table.n_records // 8)]
-    used: dict[Condition, list[int]] = {}
-    for j, rule in enumerate(rules):
-        for condition in rule.conditions:
-            used.setdefault(condition, []).append(j)
-    by_column: dict[Hashable, list[Condition]] = {}
-    followed = dict.fromkeys(pair[0] for rule in rules if (pair := followed_column(rule.conditions)))
-    points = PointSums(one.column for one in used if isinstance(one.column, ScorecardColumn))
-    signs = SignFlags(scorecards_of(rules), table.n_records)
-    for condition in dict.fromkeys([*plain_conditions(rules), *used]):
-        by_column.setdefault(condition.column, []).append(condition)
+    points, signs = PointSums(plan.tested), SignFlags(plan.scorecards, table.n_records)
     found: dict[Hashable, str] = {}
-    for name, conditions in by_column.items():
+    for name, conditions in plan.by_column.items():
         if isinstance(name, ScorecardColumn):
             column = points.column(name)
         else:
             column = table.column(name, expected[name])
             found[name] = column.kind
-        for condition in conditions:
+        for condition, positions in conditions:
             holds = condition.holds(column)
-            points.add(condition, holds)
             packed = np.packbits(holds, bitorder="little")  # faster than bitset.pack
-            signs.add(condition, packed, column)
-            if condition in used:
-                octets[used[condition]] &= packed
-    levels = {column: points.column(column).values.astype(np.int64) for column in followed}
+            if plan.scorecards:
+                points.add(condition, holds)
+                signs.add(condition, packed, column)
+            if positions:
+                octets[positions] &= packed
+    levels = {column: points.column(column).values.astype(np.int64) for column in plan.followed}
     return Covers(rows.astype(np.uint64, copy=False), table.n_records, found, levels, signs)
 
 
@@ -273,7 +289,7 @@ def no_answers(rule_set: RuleSet) -> Answers:
 
 def answer(rule_set: RuleSet, X: Any) -> Answers:
     """Find which rules cover each record of a table, which rule decides, and which label the record gets."""
-    covers = find_covers(rule_set.all_rules, as_table(X), rule_set.expected_kinds)
+    covers = find_covers(rule_set.cover_plan, as_table(X), rule_set.expected_kinds)
     n_rules = len(rule_set.rules)
     deciding = np.full(covers.n_records, -1, np.int64)
     winners = None

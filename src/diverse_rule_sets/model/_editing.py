@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._answers import find_covers
+from diverse_rule_sets.model._answers import CoverPlan, find_covers
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
@@ -31,7 +31,7 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
     rules, undecided = [], np.ones(table.n_records, np.bool_)
-    covers = find_covers(rule_set.all_rules, table, rule_set.expected_kinds)
+    covers = find_covers(rule_set.cover_plan, table, rule_set.expected_kinds)
     flags = iter(covers)
     by_points: dict[int, dict[int, Integers]] = {}
 
@@ -117,7 +117,7 @@ def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: A
 def _warn(rule_set: RuleSet, position: int, table: Table) -> None:
     """Warn if a new rule covers no record, or lists values that no record has."""
     rule, expected = rule_set.all_rules[position], rule_set.expected_kinds
-    covers_any = bool(find_covers((rule,), table, expected).any_rule.any())
+    covers_any = bool(find_covers(CoverPlan((rule,)), table, expected).any_rule.any())
     warn_about_rule(rule.conditions, covers_any, lambda name: table.column(name, expected[name]), f"the rule {rule}")
 
 

@@ -181,13 +181,19 @@ class FollowedRule:
         others = others / total if total > 0 else np.where(np.arange(others.size) == self.label, 0.0, 1.0)
         others = others / max(others.sum(), _TINY) * (1 - p)
         others[self.label] = p
+        rounded = np.round(others / others.sum(), 12)
         # Equal probabilities become exactly equal here, so that no label depends on rounding errors.
-        return np.asarray(np.round(others / others.sum(), 12))
+        return np.minimum(rounded, rounded[self.rule_label]) if self._keeps_label else rounded
+
+    @property
+    def _keeps_label(self) -> bool:
+        """Whether the label of the rule is its likeliest class; a rule that was given may have another label."""
+        return bool(self.shares[self.rule_label] == self.shares.max())
 
     def _bounds(self) -> tuple[float, float]:
         """Return the bounds of the probability of the followed label that keep the label of the rule the likeliest."""
         own = float(self.shares[self.rule_label])
-        if own < self.shares.max():  # a rule that was given may have another label
+        if not self._keeps_label:
             return _TINY, 1 - _TINY
         rest = max(1 - float(self.shares[self.label]), _TINY)
         others = np.delete(self.shares, self.label)

@@ -9,7 +9,7 @@ from typing import Any
 
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import expected_kinds, find_covers
+from diverse_rule_sets.model._answers import CoverPlan, expected_kinds, find_covers
 from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label
 from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._formatting import format_body, format_label
@@ -101,7 +101,7 @@ class Rule:
     def covers(self, X: Any) -> Flags:
         """Return whether the rule covers each record of a table. Only the columns of its conditions are read."""
         expected = expected_kinds([self], {})
-        return next(iter(find_covers([self], as_table(X), expected)))
+        return next(iter(find_covers(CoverPlan([self]), as_table(X), expected)))
 
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"

@@ -18,7 +18,7 @@ from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, answer, expected_kinds, find_covers
+from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds, find_covers
 from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Flags
@@ -236,6 +236,11 @@ class RuleSet(RuleSetMethods):
         """The type as which each column that the rules read is read."""
         return expected_kinds(self.all_rules, dict(self.kinds))
 
+    @cached_property
+    def cover_plan(self) -> CoverPlan:
+        """What is needed of the rules and fallback rules to find which records they cover."""
+        return CoverPlan(self.all_rules)
+
     def answer(self, X: Any) -> Answers:
         """Apply the rule set to a table and return all results from one pass over it: see :class:`Answers`.
 
@@ -245,7 +250,7 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(self.rules, as_table(X), self.expected_kinds).flags()
+        return find_covers(CoverPlan(self.rules), as_table(X), self.expected_kinds).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.
@@ -279,7 +284,7 @@ class RuleSet(RuleSetMethods):
         """The class with the highest probability among the records that get the default label."""
         return self.classes[int(np.argmax(self.rule_probabilities[-1]))]
 
-    @property
+    @cached_property
     def evidence(self) -> Evidence:
         """The class counts of the rules as arrays, by position in ``classes``."""
         return Evidence(
@@ -290,7 +295,7 @@ class RuleSet(RuleSetMethods):
             float(len(self.classes) if self.smoothing is None else self.smoothing),
         )
 
-    @property
+    @cached_property
     def decision(self) -> Decision:
         """How the covering rules of a record determine its label; all exporters use it."""
         if callable(self.conflict):
@@ -318,9 +323,13 @@ class RuleSet(RuleSetMethods):
 
     def labels_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the labels of the rules at some positions in ``all_rules``, -1 for the default label, as positions."""
+        return self._label_positions[positions]
+
+    @cached_property
+    def _label_positions(self) -> NDArray[np.int64]:
+        """The labels of the rules, the fallback rules and the default label, as positions in ``classes``."""
         position = {label: k for k, label in enumerate(self.classes)}
-        labels = [position[rule.label] for rule in self.all_rules]
-        return np.array([*labels, position[self.default]], np.int64)[positions]
+        return np.array([position[label] for label in (*(r.label for r in self.all_rules), self.default)], np.int64)
 
     def class_counts(self, rules: Sequence[Rule]) -> NDArray[np.float64]:
         """Return the class counts of some rules, in the order of ``classes``: a row each."""

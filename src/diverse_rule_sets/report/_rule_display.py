@@ -13,7 +13,7 @@ import numpy as np
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.colours import some_class_colours, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, pyplot
-from diverse_rule_sets.model._answers import find_covers
+from diverse_rule_sets.model._answers import CoverPlan, find_covers
 from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
@@ -159,12 +159,12 @@ class RuleDisplay(Display):
     ) -> Self:
         table, rule_set = summary.table, summary.rule_set
         rules = tuple(rule_set.all_rules[j - 1] for j in selection)
-        covers = find_covers(rules, table, rule_set.expected_kinds).flags().T
+        covers = find_covers(CoverPlan(rules), table, rule_set.expected_kinds).flags().T
         # In random order, so that no class is drawn over all others.
         records = rng.permutation(table.n_records)[:max_points]
         parts = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
         sample = table.take(records)
-        meets = find_covers(parts, sample, rule_set.expected_kinds).flags().T
+        meets = find_covers(CoverPlan(parts), sample, rule_set.expected_kinds).flags().T
         x, y = (_make_scale(summary, name, records, rules, rng) for name in pair)
         return cls(
             rules=rules,
