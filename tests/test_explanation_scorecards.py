@@ -1,5 +1,6 @@
 """Explanations of rule sets with scorecards: points are named, and every reported change is true and the nearest."""
 
+import datetime
 import itertools
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Rule, RuleSet, Scorecard
+from diverse_rule_sets import DRSClassifier, Equals, Interval, IsMissing, Rule, RuleSet, Scorecard, Sign
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model import _point_moves
 from diverse_rule_sets.model._formatting import format_label
@@ -301,3 +302,25 @@ def value_of(column, frame):
         values = {"lead": first - second, "leader": card.labels[row.index(first)]}
         found.add(values.get(column.part, row[card.labels.index(column.label) if column.label is not None else 0]))
     return found
+
+
+def test_a_column_whose_conditions_fit_no_common_type_is_not_changed():
+    """The column x is compared with a date by a sign and with a number by a rule, so its pieces are not known."""
+    date = Sign(Equals("x", datetime.datetime(1944, 2, 2)), {"a": 9})
+    card = Scorecard("points", (Sign(Equals("y", "u"), {"a": 1}), date))
+    other = Scorecard("risk", (Sign(IsMissing("x"), {"b": 1}),))
+    rules = (
+        Rule((card.between(1),), "c"),
+        Rule((Equals("x", 1), Interval("z", high=datetime.datetime(2080, 1, 28))), "c"),
+        Rule((other.between(None, 4),), "a"),
+    )
+    rule_set = RuleSet(rules, ("a", "b", "c"), "c", (9, 9, 9), (0, 1, 0))
+    text = rule_set.why({"x": None, "y": None, "z": None})
+    assert text.startswith("a, decided by rule 3")
+
+
+def test_more_labels_than_are_reported_can_be_reached_by_two_columns():
+    X = [[-55.6, 44.0], [100.1, 17.0], [100.1, 44.0], [100.1, 8.0], [100.1, 17.0]]
+    clf = DRSClassifier(random_state=117).fit(X, ["a", "b", "c", "d", "e"])
+    text = clf.why(X)[0]
+    assert text.count("It would be") == 3

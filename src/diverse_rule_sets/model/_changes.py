@@ -144,7 +144,7 @@ class _Search:
         for box in found:
             boxes[box.record].append(box)
             if box.rule is None and box.distance < MISSING:
-                remaining[box.record].remove(box.label)
+                remaining[box.record] = [k for k in remaining[box.record] if k != box.label]
                 if self.label is None and sum(one.distance < MISSING for one in boxes[box.record]) >= _MAX_LABELS:
                     remaining[box.record].clear()
 
@@ -302,9 +302,10 @@ class _Search:
         for a, pieces in tested.items():
             if own[a] not in pieces:
                 cell[a] = pieces[int(np.argmin(distances[a][pieces]))]
+        stay = [(a, piece) for a, piece in enumerate(own.tolist()) if self.axes[a].destinations]
         steps = [
             (a, piece)
-            for a, piece in dict.fromkeys([*self.steps, *enumerate(own.tolist())])
+            for a, piece in dict.fromkeys([*self.steps, *stay])
             if (a not in tested or piece in tested[a]) and distances[a][piece] < MISSING
         ]
         return self.points.reach(own, cell, steps, distances, conditions)
