@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Rule
-from diverse_rule_sets._bits.bitset import pack, unpack
+from diverse_rule_sets._bits.bitset import pack
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._sharded import ShardedBackend
 from diverse_rule_sets.learn import _points
@@ -287,10 +287,16 @@ def test_rare_classes_get_no_points():
     assert [card.labels for card in clf.rule_set_.scorecards] == [("yes",)]
 
 
-def test_too_few_records_or_classes_give_no_scorecard():
+@pytest.mark.parametrize("n", [2, 3, 5, 7])
+def test_tables_of_a_few_records(n):
+    X, y = np.arange(n)[:, None], np.arange(n) % 2
+    clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0, min_support=1).fit(X, y)
+    assert clf.rule_set_ == DiverseRuleSetClassifier(random_state=0, min_support=1).fit(X, y).rule_set_
+
+
+def test_too_few_classes_give_no_scorecard():
     totals = np.array([5, 0])
     measures = Measures(totals, np.ones(2), 5.0, 0.03, np.array([False, True]))
     items = np.ones((1, 5), np.bool_)
     backend = LocalBackend(pack(items), np.zeros(5, np.int64), 2)
     assert learn_scorecard(backend, np.zeros(1, np.int64), measures, UNCONSTRAINED, 3, 10) is None
-    assert unpack(pack(items), 5).all()

@@ -89,6 +89,8 @@ def learn_scorecard(
     allowed = _allowed(backend, constraints, labels, min_support)
     allowed[list(excluded)] = False
     sample = _draw(backend, measures, labels, allowed)
+    if np.bincount(sample.codes, minlength=labels.size).min() < _N_FOLDS:  # too few records for cross-fitting
+        return None
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
     size = _choose_size(sample, columns, max_signs, max_pairs)
     every = 1 if labels.size == 2 else _EVERY
