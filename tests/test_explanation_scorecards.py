@@ -324,3 +324,10 @@ def test_more_labels_than_are_reported_can_be_reached_by_two_columns():
     clf = DRSClassifier(random_state=117).fit(X, ["a", "b", "c", "d", "e"])
     text = clf.why(X)[0]
     assert text.count("It would be") == 3
+
+
+def test_bounds_that_are_larger_than_any_integer_of_numpy():
+    card = Scorecard("points", (Sign(Interval("x", low=5), {"a": 1, "b": 2}),))
+    rules = (Rule((card.lead_between(high=2**64),), "a"), Rule((card.between(2**70, label="b"),), "b"))
+    rule_set = RuleSet(rules, ("a", "b"), "b", (9, 9), (1, 1))
+    assert rule_set.why({"x": 7}).startswith("a, decided by rule 1")

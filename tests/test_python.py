@@ -262,3 +262,13 @@ def test_long_sets_of_categories_are_one_test_in_polars():
     frame = pl.DataFrame({"x": ["value 7", "a", None, "c"]})
     check(rule_set, "polars", frame)
     assert rule_set.to_python(kind="polars").count("==") < 10
+
+
+def test_a_condition_without_values_does_not_change_the_type_of_a_column():
+    rules = (Rule((Interval("day", high=datetime.datetime(2020, 1, 31)),), "a"), Rule((IsIn("day", ()),), "b"))
+    rule_set = RuleSet(rules, ("a", "b"), "b", (5, 5), (1, 1))
+    assert rule_set.expected_kinds == {"day": "date"}
+    space = {}
+    exec(rule_set.to_python(), space)
+    assert space["predict"]({"day": datetime.datetime(2019, 1, 1)})["label"] == "a"
+    assert space["predict"]({"day": None})["label"] == "b"

@@ -242,9 +242,9 @@ class _OfValues(Condition):
 
     @property
     def kind(self) -> str:
-        """The type of the values; ``"category"`` if they have several types or the column has."""
+        """The type of the values; ``"category"`` if they have several types or the column has; empty without values."""
         kinds = {CATEGORY if self.mixed else type_of(value) for value in self.values}
-        return kinds.pop() if len(kinds) == 1 else CATEGORY
+        return CATEGORY if len(kinds) > 1 else next(iter(kinds), "")
 
     @property
     def values_named(self) -> tuple[Any, ...]:

@@ -15,6 +15,8 @@ from diverse_rule_sets.model._scorecards import LEAD, Scorecard, ScorecardColumn
 
 # Number of combinations of pieces of several columns that are tried for a record.
 _MAX_MOVES = 8192
+# Farther from 0 than any sum of points; a bound may be any whole number.
+_FAR = 1 << 40
 
 
 class PiecePoints:
@@ -65,7 +67,8 @@ class PiecePoints:
             else:
                 values = column.of_sums(sums).values.astype(np.int64)
             for test, bound in condition.comparisons:
-                total += np.maximum(0, bound - values if test == ">=" else values - bound)
+                near = min(max(bound, -_FAR), _FAR)
+                total += np.maximum(0, near - values if test == ">=" else values - near)
         return total
 
     def reach(
