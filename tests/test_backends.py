@@ -19,6 +19,7 @@ from diverse_rule_sets.data._backend import Backend, TooManyRecordsError
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._sharded import ShardedBackend
 from internal import classifier
+from tests import naive
 
 # With more shards than records some shards are empty.
 BACKENDS = {
@@ -123,6 +124,27 @@ def test_levels_of_a_sum(make, table, points):
 
 @every_backend
 @settings(max_examples=40)
+@given(table=tables(), points=arrays(np.int64, (2, 3), elements=st.integers(-2, 5)))
+def test_leaders_of_several_sums(make, table, points):
+    items, y, one, other, _, _ = table
+    backend = backend_of(make, items, y)
+    base = np.array([1, 0, 2])
+    found = backend.leaders([cover_of(backend, one), cover_of(backend, other)], points, base)
+    sums = [
+        {k: int(base[k] + points[0, k] * a + points[1, k] * b) for k in range(3)}
+        for a, b in zip(one, other, strict=True)
+    ]
+    leaders = [naive.leader(range(3), record) for record in sums]
+    leads = [naive.lead(range(3), record) for record in sums]
+    for k, cover in enumerate(found.leaders):
+        assert flags_of(backend, cover).tolist() == [leader == k for leader in leaders]
+    assert list(found.leads) == sorted(set(leads))
+    for lead, cover in found.leads.items():
+        assert flags_of(backend, cover).tolist() == [n == lead for n in leads]
+
+
+@every_backend
+@settings(max_examples=40)
 @given(table=tables(), data=st.data())
 def test_records_chosen_by_position(make, table, data):
     items, y, one, _, _, bodies = table
@@ -194,6 +216,7 @@ def mixed_table(seed):
 
 ESTIMATORS = {
     "default": lambda: classifier(random_state=0),
+    "scorecards": lambda: classifier(random_state=0, scorecards="auto", min_evidence=0),
     "overlapping": lambda: classifier(random_state=1, max_overlap=0.5, class_weight=None, max_rules=6),
     "paper": lambda: DRSClassifier(random_state=0, n_candidates=60, max_rules=12),
     "triples": lambda: DRSClassifier(random_state=2, n_candidates=30, max_rules=6, measure="triples"),

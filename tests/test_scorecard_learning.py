@@ -14,14 +14,14 @@ from diverse_rule_sets.data._sharded import ShardedBackend
 from diverse_rule_sets.learn import _points
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
 from diverse_rule_sets.learn._measures import Measures
-from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample
+from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored
 from diverse_rule_sets.learn._scorecard_items import scorecard_items
 from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.model._scorecards import LEAD, Scorecard
 from tests import naive
 
 
-def make_sample(seed, n=60, n_items=8, n_classes=2):
+def make_sample(seed, n=60, n_items=8, n_classes=2, columns=None):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_classes, n)
     codes[:n_classes] = np.arange(n_classes)
@@ -30,7 +30,7 @@ def make_sample(seed, n=60, n_items=8, n_classes=2):
     if n_classes == 2:
         allowed[:, 0] = False
     weights = n / (n_classes * np.bincount(codes, minlength=n_classes))
-    return Sample(items, codes, weights, allowed)
+    return Sample(items, codes, weights, allowed, np.arange(n_items) if columns is None else columns)
 
 
 def naive_loss(sample, pairs):
@@ -58,9 +58,11 @@ def test_the_loss_is_that_of_the_oracle(seed, n_classes):
 def test_an_addition_is_about_the_best_of_all_pairs_and_points(seed):
     """Candidates are ranked by a prediction of the loss, so the best one is found up to a small difference."""
     sample = make_sample(seed)
-    search = PointsSearch(sample, np.arange(8), max_points=4)
+    search = PointsSearch(sample, max_points=4)
     before = (Pair(0, 1, 2), Pair(1, 1, 2))
-    pair, loss = search.best_addition(before, max_signs=10)
+    pairs, model = search.best_addition(Scored(before, _points.parameters(sample, before)), max_signs=10)
+    (*others, pair), loss = pairs, model.loss
+    assert tuple(others) == before
     losses = {
         (item, points): naive_loss(sample, [*before, Pair(item, 1, points)])
         for item in range(2, 8)
@@ -73,13 +75,14 @@ def test_an_addition_is_about_the_best_of_all_pairs_and_points(seed):
 
 def test_every_size_of_the_path_keeps_to_the_limits():
     rng = np.random.default_rng(0)
-    sample = make_sample(1, n=200, n_items=12, n_classes=3)
     columns = rng.integers(0, 5, 12)
-    path = list(PointsSearch(sample, columns, max_points=9, every=2).grow(max_signs=4, max_pairs=9))
+    sample = make_sample(1, n=200, n_items=12, n_classes=3, columns=columns)
+    path = list(PointsSearch(sample, max_points=9, every=2).grow(max_signs=4, max_pairs=9))
     assert path
-    losses = [_points.parameters(sample, pairs).loss for pairs in path]
+    losses = [_points.parameters(sample, pairs).loss for pairs, _ in path]
     assert all(b < a for a, b in itertools.pairwise(losses))
-    for size, pairs in enumerate(path, 1):
+    np.testing.assert_allclose([model.loss for _, model in path], losses, rtol=1e-6)
+    for size, (pairs, _) in enumerate(path, 1):
         assert len(pairs) == size == len({(pair.item, pair.label) for pair in pairs})
         signs = {pair.item for pair in pairs}
         assert len(signs) <= 4
@@ -87,10 +90,58 @@ def test_every_size_of_the_path_keeps_to_the_limits():
         assert all(1 <= pair.points <= 9 for pair in pairs)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_addition_for_one_of_three_classes_is_about_the_best(seed):
+    sample = make_sample(seed, n_classes=3)
+    before = (Pair(0, 1, 3), Pair(1, 2, 2))
+    search = PointsSearch(sample, max_points=4)
+    pairs, model = search.best_addition(Scored(before, _points.parameters(sample, before)), max_signs=10)
+    losses = {
+        (item, label, points): naive_loss(sample, [*before, Pair(item, label, points)])
+        for item in range(2, 8)
+        for label in range(3)
+        for points in range(1, 5)
+    }
+    assert losses[pairs[-1]] == pytest.approx(model.loss, rel=1e-3)
+    unchanged = naive_loss(sample, before)
+    assert unchanged - model.loss >= 0.9 * (unchanged - min(losses.values())) - 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_over_the_records_of_items(seed):
+    """Items of one column divide its records into parts; the sums follow from those of the parts."""
+    rng = np.random.default_rng(seed)
+    columns = np.sort(rng.integers(0, 4, 15))
+    items = rng.random((15, 80)) < rng.random((15, 1))
+    items[columns == 1] = rng.integers(0, 9, 80) > np.arange(9)[: (columns == 1).sum(), None]
+    codes = rng.integers(0, 2, 80)
+    sample = Sample(items, codes, np.ones(2), np.ones((15, 2), np.bool_), columns)
+    values = rng.normal(size=(3, 80))
+    expected = [[sum(round(v * 2**20) for v in row[item]) / 2**20 for row in values] for item in items]
+    np.testing.assert_array_equal(sample.sums(values), expected)
+    some = rng.permutation(80)[:30]
+    expected = [[sum(round(v * 2**20) for v in row[some][item[some]]) / 2**20 for row in values] for item in items]
+    np.testing.assert_array_equal(sample.take(some).sums(values[:, some]), expected)
+
+
+def test_of_many_columns_those_that_separate_the_classes_are_used():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 300)
+    items = rng.random((100, 300)) < 0.5
+    for item in (3, 50, 99):
+        items[item] = (codes == 1) ^ (rng.random(300) < 0.3)
+    allowed = np.tile([False, True], (100, 1))
+    sample = Sample(items, codes, np.ones(2), allowed, np.arange(100))
+    search = PointsSearch(sample, 5)
+    assert search.sample.allowed[:, 1].sum() == 64
+    *_, (pairs, _) = search.grow(3, 3)
+    assert {pair.item for pair in pairs} == {3, 50, 99}
+
+
 def test_banned_items_are_no_signs():
     sample = make_sample(2)
     sample.allowed[[0, 3, 5], 1] = False
-    for pairs in PointsSearch(sample, np.arange(8), 5).grow(6, 6):
+    for pairs, _ in PointsSearch(sample, 5).grow(6, 6):
         assert not {0, 3, 5} & {pair.item for pair in pairs}
 
 

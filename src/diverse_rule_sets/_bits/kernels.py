@@ -141,3 +141,13 @@ def claim(rows, starts, members, masks, own, left, out):  # type: ignore[no-unty
                         both &= rows[members[i], w]
                     left[w] ^= both
         out[j] = found
+
+
+@_kernel
+def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
+    """Add the values of each column of ``values`` to its group, for each row of group numbers."""
+    for i in range(groups.shape[0]):
+        for j in range(groups.shape[1]):
+            group = groups[i, j]
+            for k in range(values.shape[1]):
+                out[group, k] += values[j, k]

@@ -60,6 +60,19 @@ class DistinctRecords(NamedTuple):
     counts: Integers
 
 
+class Leaders(NamedTuple):
+    """Records grouped by the column with the largest sum of points, and by how far it is ahead.
+
+    Parameters
+    ----------
+    leaders : for each column of points, the records in which its sum is the largest; of equal sums the first one
+    leads : for each difference of the two largest sums that occurs, ascending, the records in which it occurs
+    """
+
+    leaders: Sequence[Cover]
+    leads: Mapping[int, Cover]
+
+
 class TooManyRecordsError(ValueError):
     """There are more distinct records than the caller allows."""
 
@@ -169,6 +182,20 @@ class Backend(Protocol):
         -------
         dict from each sum to the cover of its records, ascending by sum; a wanted sum that does not occur has an empty
         cover. By shard; a sum that does not occur in a shard has the empty cover there.
+        """
+
+    def leaders(self, covers: Sequence[Cover], points: Integers, base: Integers) -> Leaders:
+        """Group all records by the largest of several sums of points.
+
+        Parameters
+        ----------
+        covers : some covers
+        points : array (len(covers), n), at least two columns: the points that the records of each cover get in each sum
+        base : array (n,), the points of every record in each sum
+
+        Returns
+        -------
+        covers. By shard; a lead that does not occur in a shard has the empty cover there.
         """
 
     def with_items(self, covers: Sequence[Cover]) -> Backend:

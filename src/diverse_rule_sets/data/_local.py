@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
-from diverse_rule_sets.data._backend import Body, DistinctRecords, TooManyRecordsError
+from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
 
 # Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
@@ -178,6 +178,24 @@ class LocalBackend:
             wanted = occurs.tolist()
         found = sorted(wanted)
         return {level: LocalCover(bitset.pack(sums == level)) for level in found}
+
+    def leaders(self, covers: Sequence[LocalCover], points: Integers, base: Integers) -> Leaders:
+        """Group the records by the largest of several sums of points."""
+        leader, lead = np.empty(self.n_records, np.int32), np.empty(self.n_records, np.int32)
+        for begin in range(0, self.n_records, _BLOCK):
+            end = min(begin + _BLOCK, self.n_records)
+            sums = np.tile(base.astype(np.int32)[:, None], (1, end - begin))
+            for cover, given in zip(covers, points.tolist(), strict=True):
+                flags = bitset.unpack(cover.words[begin // 64 : bitset.n_words(end)], end - begin)
+                for row, value in zip(sums, given, strict=True):
+                    if value:
+                        row[flags] += value
+            leader[begin:end] = sums.argmax(axis=0)
+            largest = np.partition(sums, -2, axis=0)
+            lead[begin:end] = largest[-1] - largest[-2]
+        of_labels = [LocalCover(bitset.pack(leader == k)) for k in range(base.size)]
+        occurs = np.flatnonzero(np.bincount(lead)).tolist()
+        return Leaders(of_labels, {n: LocalCover(bitset.pack(lead == n)) for n in occurs})
 
     def with_items(self, covers: Sequence[LocalCover]) -> LocalBackend:
         """Return a backend with further items, each of which holds for the records of a cover."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
-from diverse_rule_sets.data._backend import Backend, Body, Cover, DistinctRecords, TooManyRecordsError
+from diverse_rule_sets.data._backend import Backend, Body, Cover, DistinctRecords, Leaders, TooManyRecordsError
 from diverse_rule_sets.data._local import LocalBackend
 
 # The covers of each shard.
@@ -153,11 +153,24 @@ class ShardedBackend:
     ) -> Mapping[int, ShardedCover]:
         """Group the records by the sum of the points of the covers in which each record lies."""
         parts = list(zip(*covers, strict=True)) if covers else [()] * len(self._shards)
-        found = [shard.levels(part, points, wanted) for shard, part in zip(self._shards, parts, strict=True)]
-        every = sorted({level for one in found for level in one})
+        return self._merge(
+            [shard.levels(part, points, wanted) for shard, part in zip(self._shards, parts, strict=True)]
+        )
+
+    def leaders(self, covers: Sequence[ShardedCover], points: Integers, base: Integers) -> Leaders:
+        """Group the records by the largest of several sums of points."""
+        parts = list(zip(*covers, strict=True)) if covers else [()] * len(self._shards)
+        found = [shard.leaders(part, points, base) for shard, part in zip(self._shards, parts, strict=True)]
+        return Leaders(
+            list(zip(*(one.leaders for one in found), strict=True)), self._merge([one.leads for one in found])
+        )
+
+    def _merge(self, found: Sequence[Mapping[int, Cover]]) -> dict[int, ShardedCover]:
+        """Return the covers of each number that occurs in some shard, ascending."""
+        every = sorted({number for one in found for number in one})
         return {
-            level: tuple(one.get(level, shard.nothing) for shard, one in zip(self._shards, found, strict=True))
-            for level in every
+            number: tuple(one.get(number, shard.nothing) for shard, one in zip(self._shards, found, strict=True))
+            for number in every
         }
 
     def with_items(self, covers: Sequence[ShardedCover]) -> ShardedBackend:

@@ -1,41 +1,45 @@
 """Whole points for signs, found on a sample of records: greedy additions, each followed by re-choosing earlier signs.
 
-The model is a multinomial logistic regression on sums of points: the probability of class k is proportional to
-``exp(a_k + b * s_k)``, where s_k are the points that a record has for class k. With two classes only the second one
-gets points. Records with the same points have the same probabilities, so they form a *cell*, and a cell is described by
-its points and its class counts. Signs are chosen by how much they lower the loss
+The model is that of :mod:`._points_model`; signs are chosen by how much they lower its loss.
 
-    sum over records of weight * -log(probability of its class)  +  ridge / 2 * b**2 * (sum of squared points).
-
-The ridge penalty keeps a few lucky records from giving a sign many points, and makes the loss of a longer scorecard
-comparable with that of a shorter one.
-
-Sums over records are sums of whole numbers (class counts, and residuals in units of 2**-20), so the result does not
-depend on the order in which they are added.
+Sums over the records of every item are needed for each addition. The items of a column divide its records into a few
+*parts* (the bins between cut points, or the categories), so the sums are taken over the parts of each column, and then
+added up for each item. They are sums of whole numbers (residuals in units of 2**-20), so the result does not depend on
+the order in which they are added.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.learn._points_model import (
+    RIDGE,
+    Levels,
+    Parameters,
+    fit_levels,
+    fit_records,
+    losses_of_addition,
+    probabilities,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# Weight of the penalty on squared coefficients, in records; and of that on squared constants.
-_RIDGE, _RIDGE_CONSTANTS = 3.0, 0.1
 # Residuals are rounded to multiples of 1 / _UNIT.
 _UNIT = float(1 << 20)
-# Number of pairs of item and class that are evaluated exactly for each choice.
-_N_TRIED = 6
-# Steps of Newton's method, the largest change of a parameter in one step, and the smallest slope.
-_STEPS, _LARGEST_STEP, _SMALLEST_SLOPE = 5, 2.0, 0.01
+# Number of pairs of item and class that are evaluated for each choice, with two classes and with more.
+_N_TRIED, _N_TRIED_OF_MANY = 6, 4
 # A change must lower the loss by more than this.
 _TOLERANCE = 1e-6
+# Signs are chosen from at most so many columns, those that separate the classes best on their own.
+_MAX_COLUMNS = 64
 
 
 class Pair(NamedTuple):
@@ -46,19 +50,19 @@ class Pair(NamedTuple):
     points: int
 
 
-class Cells(NamedTuple):
-    """Groups of records with the same points: points (n_cells, n_classes), weighted class counts of the same shape."""
+class _Parts(NamedTuple):
+    """The parts into which the items of a column divide the records.
 
-    points: Floats
-    counts: Floats
+    Parameters
+    ----------
+    items : array (n,), the items of the column
+    member : array (n, n_parts), which item holds in which part
+    first : number of the first part among those of all columns
+    """
 
-
-class Parameters(NamedTuple):
-    """The constants and the slope of the model, and its loss."""
-
-    constants: Floats
-    slope: float
-    loss: float
+    items: Integers
+    member: Floats
+    first: int
 
 
 class Sample:
@@ -70,125 +74,112 @@ class Sample:
     codes : array (n_records,), the class of each record
     weights : array (n_classes,), the weight of a record of each class
     allowed : boolean array (n_items, n_classes), which items may give points to which classes
+    columns : array (n_items,), the column of each item
     """
 
-    def __init__(self, items: Flags, codes: Integers, weights: Floats, allowed: Flags) -> None:
+    def __init__(self, items: Flags, codes: Integers, weights: Floats, allowed: Flags, columns: Integers) -> None:
         self.items = items
         self.codes = codes
         self.weights = weights
         self.allowed = allowed
-        self._matrix = items.astype(np.float64)
+        self.columns = columns
+        self._parts: list[_Parts] = []
+        of_records: list[Integers] = []
+        n_parts = 0
+        for column in np.unique(columns[allowed.any(axis=1)]).tolist():
+            own = np.flatnonzero(columns == column)
+            patterns, which = _distinct_columns(items[own])
+            self._parts.append(_Parts(own, patterns.astype(np.float64), n_parts))
+            of_records.append(which + n_parts)
+            n_parts += patterns.shape[1]
+        self._n_parts = n_parts
+        # The part of each record in each column: array (n_columns, n_records).
+        self._part_of = np.array(of_records, np.int64).reshape(len(of_records), codes.size)
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return self.weights.size
 
+    @property
+    def record_weights(self) -> Floats:
+        """The weight of each record."""
+        return np.asarray(self.weights[self.codes])
+
     def take(self, records: Integers) -> Sample:
         """Return the sample of some of the records."""
-        return Sample(self.items[:, records], self.codes[records], self.weights, self.allowed)
+        part = copy.copy(self)
+        part.items, part.codes, part._part_of = self.items[:, records], self.codes[records], self._part_of[:, records]
+        return part
+
+    def restrict(self, columns: Integers) -> Sample:
+        """Return the sample in which only items of some columns may give points."""
+        allowed = self.allowed & np.isin(self.columns, columns)[:, None]
+        return Sample(self.items, self.codes, self.weights, allowed, self.columns)
 
     def points(self, pairs: Sequence[Pair]) -> Integers:
-        """Return the points of each record for each class: an array (n_records, n_classes)."""
-        sums = np.zeros((self.codes.size, self.n_classes), np.int64)
+        """Return the points of each record for each class: an array (n_classes, n_records)."""
+        sums = np.zeros((self.n_classes, self.codes.size), np.int64)
         for pair in pairs:
-            sums[:, pair.label] += pair.points * self.items[pair.item]
+            sums[pair.label] += pair.points * self.items[pair.item]
         return sums
 
-    def cells(self, points: Integers) -> tuple[Cells, Integers]:
-        """Return the cells of records with the same points, and the cell of each record."""
-        key = np.zeros(len(points), np.int64)
-        for column in points.T:  # one number for each row; the numbers of rows stay small
-            key = np.unique(key * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
-        n_cells = int(key.max(initial=-1)) + 1
-        first = np.zeros(n_cells, np.int64)
-        first[key[::-1]] = np.arange(len(key))[::-1]
-        return Cells(points[first].astype(np.float64), self.count(key, n_cells)), key
+    def levels(self, points: Integers) -> Levels:
+        """Return the levels of points 0, 1, 2, ... of the second of two classes."""
+        return Levels(np.arange(int(points.max(initial=0)) + 1, dtype=np.float64), *self._counts(points, self.codes))
 
-    def count(self, cells: Integers, n_cells: int) -> Floats:
-        """Return the weighted class counts of each cell."""
-        flat = np.bincount(cells * self.n_classes + self.codes, minlength=n_cells * self.n_classes)
-        return flat.reshape(n_cells, self.n_classes) * self.weights
+    def levels_inside(self, points: Integers, item: int, n_levels: int) -> tuple[Floats, Floats]:
+        """Return the weighted class counts of the records with an item, by points."""
+        inside = self.items[item]
+        return self._counts(points[inside], self.codes[inside], n_levels)
+
+    def _counts(self, points: Integers, codes: Integers, n_levels: int = 0) -> tuple[Floats, Floats]:
+        counts = np.bincount(2 * points + codes, minlength=max(2 * n_levels, 2))
+        counts = np.append(counts, np.zeros(counts.size % 2, np.int64)).reshape(-1, 2)
+        return counts[:, 0] * self.weights[0], counts[:, 1] * self.weights[1]
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sum of values (n_records, n) over the records of each item; the values are rounded first."""
-        return (self._matrix @ np.rint(values * _UNIT)) / _UNIT
+        """Return the sum of values (n, n_records) over the records of each item; the values are rounded first."""
+        units = np.rint(values.T * _UNIT).astype(np.int64)
+        by_part = bitset.sums_by_group(self._part_of, units, self._n_parts).astype(np.float64)
+        out = np.zeros((self.columns.size, units.shape[1]))
+        for part in self._parts:
+            out[part.items] = part.member @ by_part[part.first : part.first + part.member.shape[1]]
+        return out / _UNIT
 
 
-def fit(cells: Cells, squares: Any, start: Parameters | None, ridge: float = _RIDGE) -> tuple[Floats, Floats, Floats]:
-    """Fit constants and slopes by Newton's method, for one or for several models at once.
-
-    Parameters
-    ----------
-    cells : points and weighted class counts, arrays (..., n_cells, n_classes) with one leading axis for several models
-    squares : the sum of the squared points of each model
-    start : parameters to start from; by default the class shares and a small slope
-    ridge : weight of the penalty
-
-    Returns
-    -------
-    constants (..., n_classes), slopes (...,) and losses (...,)
-    """
-    points, counts = cells
-    shape, n_classes = points.shape[:-2], points.shape[-1]
-    scale = np.maximum(points.max(axis=(-1, -2)), 1.0)  # in units of the largest points, no parameter is very large
-    points = points / scale[..., None, None]
-    penalty = ridge * np.broadcast_to(np.asarray(squares, np.float64), shape) / scale**2
-    totals = counts.sum(axis=-1, keepdims=True)
-    constants = np.zeros((*shape, n_classes)) + (0.0 if start is None else start.constants)
-    slope = np.full(shape, 1.0) if start is None else start.slope * scale
-    diagonal = np.arange(n_classes)
-    for _ in range(_STEPS + 3 * (start is None)):
-        shares = _softmax(constants[..., None, :] + slope[..., None, None] * points)
-        residuals = counts - totals * shares
-        of_slope = (residuals * points).sum(axis=(-1, -2)) - penalty * slope
-        free = (slope > _SMALLEST_SLOPE) | (of_slope > 0)  # otherwise the slope stays at its bound
-        gradient = np.concatenate(
-            [residuals.sum(axis=-2) - _RIDGE_CONSTANTS * constants, (of_slope * free)[..., None]], axis=-1
-        )
-        weighted = totals * shares
-        mean = (shares * points).sum(axis=-1, keepdims=True)
-        spread = (shares * points * points).sum(axis=-1, keepdims=True) - mean * mean
-        hessian = np.empty((*shape, n_classes + 1, n_classes + 1))
-        hessian[..., :-1, :-1] = -np.swapaxes(shares, -1, -2) @ weighted
-        hessian[..., diagonal, diagonal] += weighted.sum(axis=-2) + _RIDGE_CONSTANTS
-        cross = (weighted * (points - mean)).sum(axis=-2) * free[..., None]
-        hessian[..., :-1, -1] = hessian[..., -1, :-1] = cross
-        hessian[..., -1, -1] = (totals * spread).sum(axis=(-1, -2)) + penalty + 1e-6
-        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        largest = np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-12)
-        step = step * np.minimum(1.0, _LARGEST_STEP / largest)
-        constants = constants + step[..., :-1]
-        slope = np.maximum(slope + step[..., -1], _SMALLEST_SLOPE)
-    shares = _softmax(constants[..., None, :] + slope[..., None, None] * points)
-    loss = -(counts * np.log(np.maximum(shares, 1e-300))).sum(axis=(-1, -2))
-    loss = loss + 0.5 * penalty * slope**2 + 0.5 * _RIDGE_CONSTANTS * (constants**2).sum(axis=-1)
-    return constants, slope / scale, loss
+def _distinct_columns(flags: Flags) -> tuple[Flags, Integers]:
+    """Return the distinct columns of a boolean matrix, and the number of its distinct column for each column."""
+    rows, which = bitset.distinct_rows(np.ascontiguousarray(flags.T))
+    return rows.T, which
 
 
-def _softmax(scores: Floats) -> Floats:
-    """Return the probabilities of classes, the last axis."""
-    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
-
-
-def parameters(sample: Sample, pairs: Sequence[Pair]) -> Parameters:
+def parameters(sample: Sample, pairs: Sequence[Pair], start: Parameters | None = None) -> Parameters:
     """Return the parameters of the model with given signs."""
-    cells, _ = sample.cells(sample.points(pairs))
-    constants, slope, loss = fit(cells, _squares(pairs), None)
-    return Parameters(constants, float(slope), float(loss))
+    points, squares = sample.points(pairs), float(_squares(pairs))
+    if sample.n_classes > 2:
+        return fit_records(points, sample.codes, sample.record_weights, squares, start)
+    levels = Levels(*(part[None] for part in sample.levels(points[1])))
+    constant, slope, loss = (float(part[0]) for part in fit_levels(levels, np.array([squares]), start))
+    return Parameters(np.array([-constant / 2, constant / 2]), slope, loss)
 
 
 def log_losses(sample: Sample, pairs: Sequence[Pair], model: Parameters) -> Floats:
     """Return the weighted log loss of each record of a sample."""
-    cells, which = sample.cells(sample.points(pairs))
-    shares = _softmax(model.constants + model.slope * cells.points)
-    losses = -np.log(np.maximum(shares, 1e-300))[which, sample.codes]
-    return np.asarray(losses * sample.weights[sample.codes])
+    shares = probabilities(model.constants, model.slope, sample.points(pairs))
+    losses = -np.log(np.maximum(shares[sample.codes, np.arange(sample.codes.size)], 1e-300))
+    return np.asarray(losses * sample.record_weights)
 
 
 def _squares(pairs: Sequence[Pair]) -> int:
     return sum(pair.points**2 for pair in pairs)
+
+
+class Scored(NamedTuple):
+    """Pairs of signs and classes, and the model with them."""
+
+    pairs: tuple[Pair, ...]
+    model: Parameters
 
 
 class PointsSearch:
@@ -197,117 +188,155 @@ class PointsSearch:
     Parameters
     ----------
     sample : the records
-    columns : array (n_items,), the column of each item
     max_points : the largest number of points of a sign for a class
-    every : earlier pairs are chosen again after so many additions
+    every : earlier pairs are chosen again after so many additions; 0 for never
     max_per_column : the largest number of signs on one column
     """
 
-    def __init__(
-        self, sample: Sample, columns: Integers, max_points: int, every: int = 3, max_per_column: int = 2
-    ) -> None:
-        self.sample = sample
-        self.columns = columns
+    def __init__(self, sample: Sample, max_points: int, every: int = 3, max_per_column: int = 2) -> None:
+        self.sample = _best_columns(sample)
         self.max_points = max_points
         self.every = every
         self.max_per_column = max_per_column
 
-    def grow(self, max_signs: int, max_pairs: int) -> Iterator[tuple[Pair, ...]]:
+    def grow(self, max_signs: int, max_pairs: int) -> Iterator[Scored]:
         """Yield a scorecard of each size: one pair of sign and class, two pairs, and so on.
 
         After some additions, and after the last one, each pair in turn is removed and the best pair is added in its
         place, which may be another one.
         """
-        pairs: tuple[Pair, ...] = ()
-        loss = np.inf
-        while len(pairs) < max_pairs:
-            best = self.best_addition(pairs, max_signs)
-            if best is None or best[1] >= loss - _TOLERANCE:
+        found = Scored((), parameters(self.sample, ()))
+        while len(found.pairs) < max_pairs:
+            longer = self.best_addition(found, max_signs)
+            if longer is None or longer.model.loss >= found.model.loss - _TOLERANCE:
                 return
-            pairs, loss = (*pairs, best[0]), best[1]
-            if len(pairs) > 1 and (len(pairs) % self.every == 0 or len(pairs) == max_pairs):
-                pairs, loss = self.choose_again(pairs, loss, max_signs)
-            yield pairs
+            found, n = longer, len(longer.pairs)
+            if self.every and n > 1 and (n % self.every == 0 or n == max_pairs):
+                found = self.choose_again(found, max_signs)
+            yield found
 
-    def choose_again(self, pairs: tuple[Pair, ...], loss: float, max_signs: int) -> tuple[tuple[Pair, ...], float]:
+    def choose_again(self, found: Scored, max_signs: int) -> Scored:
         """Replace each pair in turn by the best one, if that lowers the loss."""
-        for j in range(len(pairs)):
-            rest = pairs[:j] + pairs[j + 1 :]
-            best = self.best_addition(rest, max_signs)
-            if best is not None and best[1] < loss - _TOLERANCE:
-                pairs, loss = (*pairs[:j], best[0], *pairs[j + 1 :]), best[1]
-        return pairs, loss
+        for j in range(len(found.pairs)):
+            rest = found.pairs[:j] + found.pairs[j + 1 :]
+            shorter = Scored(rest, parameters(self.sample, rest, found.model))
+            best = self.best_addition(shorter, max_signs)
+            if best is not None and best.model.loss < found.model.loss - _TOLERANCE:
+                *others, new = best.pairs
+                found = Scored((*others[:j], new, *others[j:]), best.model)
+        return found
 
-    def best_addition(self, pairs: Sequence[Pair], max_signs: int) -> tuple[Pair, float] | None:
-        """Return the pair of sign and class whose addition gives the lowest loss, and this loss; None if there is none.
+    def best_addition(self, found: Scored, max_signs: int) -> Scored | None:
+        """Return the pairs with the further pair of sign and class that gives the lowest loss; None if there is none.
 
         All pairs are ranked by the decrease of the loss that a Newton step with a real coefficient predicts. The best
-        few are evaluated exactly, with the nearest whole points and one more or less.
+        few are evaluated with the nearest whole points and one more or less.
         """
-        sample = self.sample
-        points = sample.points(pairs)
-        cells, which = sample.cells(points)
-        constants, slope, loss = fit(cells, _squares(pairs), None)
-        start = Parameters(constants, float(slope), float(loss))
-        tried = self._ranked(pairs, max_signs, cells, which, start)
+        points = self.sample.points(found.pairs)
+        shares = probabilities(found.model.constants, found.model.slope, points)
+        tried = self._ranked(found, max_signs, shares)
         if not tried:
             return None
-        candidates = [self._split(cells, which, pair) for pair in tried]
-        squares = np.array([_squares(pairs) + pair.points**2 for pair in tried])
-        both = Cells(*(np.stack(part) for part in zip(*candidates, strict=True)))
-        losses = np.round(fit(both, squares, start)[2], 9)
-        best = int(np.argmin(losses))
-        return tried[best], float(losses[best])
+        if self.sample.n_classes == 2:
+            return self._best_of_levels(found, points[1], tried)
+        changes = [self._loss_changes(found, shares, pairs) for pairs in tried]
+        flat = [pair for pairs in tried for pair in pairs]
+        best = flat[int(np.argmin(np.round(np.concatenate(changes), 9)))]
+        pairs = (*found.pairs, best)
+        return Scored(pairs, parameters(self.sample, pairs, found.model))
 
-    def _ranked(
-        self, pairs: Sequence[Pair], max_signs: int, cells: Cells, which: Integers, start: Parameters
-    ) -> list[Pair]:
-        """Return the pairs to evaluate."""
-        sample = self.sample
-        shares = _softmax(start.constants + start.slope * cells.points)[which]
-        weights = sample.weights[sample.codes][:, None]
-        classes = np.arange(sample.n_classes)
-        residuals = ((sample.codes[:, None] == classes) - shares) * weights
-        variances = shares * (1 - shares) * weights
-        sums = sample.sums(np.hstack([residuals, variances]))
-        gradient, information = sums[:, : classes.size], sums[:, classes.size :]
-        total = np.maximum(np.rint(variances * _UNIT).sum(axis=0) / _UNIT, 1e-9)
-        information = np.maximum(information - information**2 / total, 1e-3) + _RIDGE
-        coefficients = gradient / information
-        gains = np.where(self._available(pairs, max_signs) & (gradient > 0), gradient * coefficients / 2, 0.0)
-        order = np.argsort(-np.round(gains, 9).reshape(-1), kind="stable")[:_N_TRIED]
-        tried: list[Pair] = []
-        for item, label in (divmod(int(position), classes.size) for position in order):
+    def _best_of_levels(self, found: Scored, points: Integers, tried: Sequence[Sequence[Pair]]) -> Scored:
+        """Return the pairs with the best of some further pairs, for two classes: each is fitted."""
+        sample, pairs = self.sample, [pair for options in tried for pair in options]
+        levels = sample.levels(points)
+        n_levels, n_models = levels.points.size, len(pairs)
+        both = np.empty((3, n_models, 2 * n_levels))
+        inside = {options[0].item: sample.levels_inside(points, options[0].item, n_levels) for options in tried}
+        for j, pair in enumerate(pairs):
+            first, second = inside[pair.item]
+            both[0, j, :n_levels], both[0, j, n_levels:] = levels.points, levels.points + pair.points
+            both[1, j, :n_levels], both[1, j, n_levels:] = levels.first - first, first
+            both[2, j, :n_levels], both[2, j, n_levels:] = levels.second - second, second
+        squares = np.array([_squares(found.pairs) + pair.points**2 for pair in pairs], np.float64)
+        constants, slopes, losses = fit_levels(Levels(*both), squares, found.model)
+        best = int(np.argmin(np.round(losses, 9)))
+        half = float(constants[best]) / 2
+        model = Parameters(np.array([-half, half]), float(slopes[best]), float(losses[best]))
+        return Scored((*found.pairs, pairs[best]), model)
+
+    def _loss_changes(self, found: Scored, shares: Floats, pairs: Sequence[Pair]) -> Floats:
+        """Return how much the loss changes with each of some pairs of one item and one class."""
+        sample, (item, label, _) = self.sample, pairs[0]
+        own = np.where(sample.codes == label, sample.record_weights, 0.0)
+        added = found.model.slope * np.array([pair.points for pair in pairs], np.float64)
+        changes = losses_of_addition(shares[label], own, sample.record_weights, sample.items[item], added)
+        return np.asarray(changes + 0.5 * RIDGE * added**2)
+
+    def _ranked(self, found: Scored, max_signs: int, shares: Floats) -> list[list[Pair]]:
+        """Return the pairs to evaluate; each list has the pairs of one item and one class."""
+        gains, coefficients = _gains(self.sample, shares, self._available(found.pairs, max_signs))
+        n_tried = _N_TRIED if self.sample.n_classes == 2 else _N_TRIED_OF_MANY
+        order = np.argsort(-np.round(gains, 9).reshape(-1), kind="stable")[:n_tried]
+        tried = []
+        for item, label in (divmod(int(position), self.sample.n_classes) for position in order):
             if gains[item, label] > 0:
-                near = round(float(coefficients[item, label]) / start.slope) if pairs else (self.max_points + 1) // 2
-                near = min(max(near, 1), self.max_points)
-                options = {max(near - 1, 1), near, min(near + 1, self.max_points)} if pairs else {near}
-                tried += [Pair(item, label, n) for n in sorted(options)]
+                points = self._options(float(coefficients[item, label]), found)
+                tried.append([Pair(item, label, n) for n in points])
         return tried
+
+    def _options(self, coefficient: float, found: Scored) -> list[int]:
+        """Return the whole points to try for a real coefficient."""
+        if not found.pairs:
+            return [(self.max_points + 1) // 2]
+        near = min(max(round(coefficient / found.model.slope), 1), self.max_points)
+        return sorted({max(near - 1, 1), near, min(near + 1, self.max_points)})
 
     def _available(self, pairs: Sequence[Pair], max_signs: int) -> Flags:
         """Return which pairs of item and class may be added."""
-        available = self.sample.allowed.copy()
+        sample = self.sample
+        available = sample.allowed.copy()
         signs = dict.fromkeys(pair.item for pair in pairs)
         if len(signs) >= max_signs:
             others = np.ones(len(available), np.bool_)
             others[list(signs)] = False
             available[others] = False
-        used = np.bincount(self.columns[list(signs)], minlength=int(self.columns.max(initial=-1)) + 1)
-        full = used[self.columns] >= self.max_per_column
+        used = np.bincount(sample.columns[list(signs)], minlength=int(sample.columns.max(initial=-1)) + 1)
+        full = used[sample.columns] >= self.max_per_column
         full[list(signs)] = False
         available[full] = False
         for pair in pairs:
             available[pair.item, pair.label] = False
         return available
 
-    def _split(self, cells: Cells, which: Integers, pair: Pair) -> Cells:
-        """Return the cells after the addition of a pair: each cell without and with the points of the pair."""
-        n_cells = len(cells.points)
-        inside = which[self.sample.items[pair.item]]
-        codes = self.sample.codes[self.sample.items[pair.item]]
-        flat = np.bincount(inside * self.sample.n_classes + codes, minlength=n_cells * self.sample.n_classes)
-        counts = flat.reshape(n_cells, self.sample.n_classes) * self.sample.weights
-        raised = cells.points.copy()
-        raised[:, pair.label] += pair.points
-        return Cells(np.vstack([cells.points, raised]), np.vstack([cells.counts - counts, counts]))
+
+def _gains(sample: Sample, shares: Floats, available: Flags) -> tuple[Floats, Floats]:
+    """Return how much each pair of item and class would lower the loss, and its real coefficient.
+
+    Both follow from a Newton step for the coefficient and the constant of the class. Both are arrays (n_items,
+    n_classes); the gain of a pair that is not available is 0.
+    """
+    labels = np.flatnonzero(available.any(axis=0))
+    own = shares[labels]
+    residuals = ((sample.codes == labels[:, None]) - own) * sample.record_weights
+    variances = own * (1 - own) * sample.record_weights
+    sums = sample.sums(np.vstack([residuals, variances]))
+    gradient, information = sums[:, : labels.size], sums[:, labels.size :]
+    total = np.maximum(np.rint(variances * _UNIT).sum(axis=1) / _UNIT, 1e-9)
+    information = np.maximum(information - information**2 / total, 1e-3) + RIDGE
+    gains, coefficients = np.zeros(available.shape), np.zeros(available.shape)
+    coefficients[:, labels] = gradient / information
+    gains[:, labels] = np.where(available[:, labels] & (gradient > 0), gradient * gradient / information / 2, 0.0)
+    return gains, coefficients
+
+
+def _best_columns(sample: Sample) -> Sample:
+    """Return the sample with the columns that separate the classes best, each on its own, if there are many."""
+    columns = np.unique(sample.columns[sample.allowed.any(axis=1)])
+    if columns.size <= _MAX_COLUMNS:
+        return sample
+    shares = probabilities(parameters(sample, ()).constants, 0.0, np.zeros((sample.n_classes, sample.codes.size)))
+    gains, _ = _gains(sample, shares, sample.allowed)
+    best = np.zeros(int(columns.max()) + 1)
+    np.maximum.at(best, sample.columns, np.round(gains.max(axis=1), 9))
+    order = columns[np.argsort(-best[columns], kind="stable")]
+    return sample.restrict(np.sort(order[:_MAX_COLUMNS]))

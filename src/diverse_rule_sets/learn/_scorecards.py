@@ -22,7 +22,8 @@ from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._measures import Measures
-from diverse_rule_sets.learn._points import Pair, Parameters, PointsSearch, Sample, log_losses, parameters
+from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored, log_losses, parameters
+from diverse_rule_sets.learn._points_model import Parameters
 
 Floats = NDArray[np.float64]
 # Largest number of records that signs and points are learnt from.
@@ -33,8 +34,8 @@ MAX_POINTS = 9
 _PAIRS_PER_SIGN = 3
 # Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
 _N_FOLDS, _PATIENCE = 3, 8
-# After how many additions signs are chosen again in cross-fitting, with two classes and with more.
-_EVERY, _EVERY_OF_MANY = 3, 6
+# After how many additions signs are chosen again, with two classes and with more: in the end, and in cross-fitting.
+_EVERY, _EVERY_IN_FOLDS = (1, 6), (3, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
@@ -88,17 +89,17 @@ def learn_scorecard(
         return None
     allowed = _allowed(backend, constraints, labels, min_support)
     allowed[list(excluded)] = False
-    sample = _draw(backend, measures, labels, allowed)
+    sample = _draw(backend, measures, labels, allowed, columns)
     if np.bincount(sample.codes, minlength=labels.size).min() < _N_FOLDS:  # too few records for cross-fitting
         return None
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
-    size = _choose_size(sample, columns, max_signs, max_pairs)
-    every = 1 if labels.size == 2 else _EVERY
-    grown = list(PointsSearch(sample, columns, MAX_POINTS, every).grow(max_signs, size))
+    size = _choose_size(sample, max_signs, max_pairs)
+    every = _EVERY[labels.size > 2]
+    grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, size))
     if not grown:
         return None
-    pairs = grown[-1]
-    base = () if labels.size == 2 else _base_points(sample, pairs, parameters(sample, pairs))
+    pairs, model = grown[-1]
+    base = () if labels.size == 2 else _base_points(model)
     pairs, base = _without_common_factor(pairs, base)
     named = tuple(pair._replace(label=int(labels[pair.label])) for pair in pairs)
     of_all = np.zeros(measures.searched.size, np.int64)
@@ -119,7 +120,7 @@ def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_s
     return allowed
 
 
-def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags) -> Sample:
+def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags, columns: Integers) -> Sample:
     """Return a sample of the records of some classes; the classes get the numbers 0, 1, ..."""
     ks = np.arange(backend.n_records)
     if ks.size > _MAX_RECORDS:
@@ -131,24 +132,23 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     items = np.zeros((backend.n_items, ks.size), np.bool_)
     items[lists.members, np.repeat(np.arange(ks.size), lists.lengths)] = True
     weights = measures.weights[labels]
-    return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed)
+    return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed, columns)
 
 
-def _choose_size(sample: Sample, columns: Integers, max_signs: int, max_pairs: int) -> int:
+def _choose_size(sample: Sample, max_signs: int, max_pairs: int) -> int:
     """Return the number of pairs of sign and class by cross-fitting; 0 for no scorecard."""
     folds = _folds(sample.codes, sample.n_classes)
     inside = [sample.take(np.flatnonzero(folds != fold)) for fold in range(_N_FOLDS)]
     outside = [sample.take(np.flatnonzero(folds == fold)) for fold in range(_N_FOLDS)]
-    every = _EVERY if sample.n_classes == 2 else _EVERY_OF_MANY
-    growing = [PointsSearch(one, columns, MAX_POINTS, every).grow(max_signs, max_pairs) for one in inside]
-    found: list[tuple[Pair, ...]] = [()] * _N_FOLDS
+    every = _EVERY_IN_FOLDS[sample.n_classes > 2]
+    growing = [PointsSearch(one, MAX_POINTS, every).grow(max_signs, max_pairs) for one in inside]
+    found = [Scored((), parameters(one, ())) for one in inside]
     losses: list[Floats] = []
     best = 0
     while len(losses) <= max_pairs and len(losses) <= best + _PATIENCE:
         found = [next(grown, before) for grown, before in zip(growing, found, strict=True)] if losses else found
         losses.append(np.empty(sample.codes.size))
-        for fold, pairs in enumerate(found):
-            model = parameters(inside[fold], pairs)
+        for fold, (pairs, model) in enumerate(found):
             losses[-1][folds == fold] = log_losses(outside[fold], pairs, model)
         if losses[-1].sum() < losses[best].sum() - 1e-9:
             best = len(losses) - 1
@@ -170,7 +170,7 @@ def _folds(codes: Integers, n_classes: int) -> Integers:
     return folds
 
 
-def _base_points(sample: Sample, pairs: Sequence[Pair], model: Parameters) -> tuple[int, ...]:
+def _base_points(model: Parameters) -> tuple[int, ...]:
     """Return whole base points for each class: the constants of the model in units of points, at least 0."""
     real = model.constants / model.slope
     base = np.rint(real - real.min()).astype(np.int64)
