@@ -1,8 +1,9 @@
 """The default search: draw short bodies, improve each by local search, add the best candidate; then split rules.
 
-In each round, a few short bodies are drawn among uncovered records, and each is improved by local search within the
-limits. The greedy algorithm adds the best of all candidates found so far. A second pass chooses once more among all
-candidates, as in the search of the paper. Finally, rules that cover several classes are split in two.
+All cuts of scorecards are candidates. In each round, a few short bodies are drawn among uncovered records, and each is
+improved by local search within the limits. The greedy algorithm adds the best of all candidates found so far. A second
+pass chooses once more among all candidates, as in the search of the paper. Finally, rules that cover several classes
+are split in two.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def first_pass(
     chosen.add_given(given, partial(_quality_of_given, local_search))
     pool = _Pool(backend, chosen)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
+    local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])
+    pool.add(local_search.cuts_of_scorecards())
     n_failed = 0
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
         local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])

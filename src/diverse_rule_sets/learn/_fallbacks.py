@@ -1,17 +1,18 @@
 """Fallback rules for records that no rule covers: the rules without one or more of their conditions, in order.
 
 A record that satisfies all but one condition of a rule is likely to be similar to the records of the rule. Every rule
-is shortened in every way (long rules in all ways that drop few conditions). The shortened rules are ordered: those with
-the fewest conditions dropped first, then those with the highest share of one class. Then they are pruned: one by one,
-the fallback rule is dropped whose removal raises the log loss of the uncovered training records least, until each one
-left lowers it enough and there are not too many.
+is shortened in every way (long rules in all ways that drop few conditions); a condition on points is also widened, such
+as ``points >= 6`` to ``points >= 4``, which counts as one condition dropped. The shortened rules are ordered: those
+with the fewest conditions dropped first, then those with the highest share of one class. Then they are pruned: one by
+one, the fallback rule is dropped whose removal raises the log loss of the uncovered training records least, until each
+one left lowers it enough and there are not too many.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,11 @@ _MAX_COMBINATIONS = 100
 _MIN_LOSS_SAVED = 0.1
 
 
+# Items of the same column that hold for more records than an item, by item: lower bounds of points for a lower bound.
+WiderItems = Mapping[int, Sequence[int]]
+NONE_WIDER: WiderItems = {}
+
+
 class Fallback(NamedTuple):
     """A fallback rule by items, with the class counts of the training records for which it decides."""
 
@@ -50,6 +56,7 @@ def find_fallbacks(
     limits: Limits,
     max_fallbacks: int,
     constraints: Constraints = UNCONSTRAINED,
+    wider: WiderItems = NONE_WIDER,
 ) -> list[Fallback]:
     """Return the fallback rules, in order: the first one that covers a record decides.
 
@@ -63,12 +70,13 @@ def find_fallbacks(
     limits : a fallback rule decides for at least ``limits.min_support`` training records
     max_fallbacks : largest number of fallback rules
     constraints : the constraints on rules, which apply to fallback rules too
+    wider : items that may replace an item, by item
     """
     uncovered = backend.difference(backend.everything, covered)
     uncovered_counts = backend.class_counts(uncovered)
     if max_fallbacks == 0 or not uncovered_counts.any():
         return []
-    n_dropped = _shorten(bodies, columns, constraints.required)
+    n_dropped = _shorten(bodies, columns, constraints.required, wider)
     if not n_dropped:
         return []
     shortened = list(n_dropped)
@@ -87,14 +95,23 @@ def find_fallbacks(
     return list(_make_fallbacks(backend, measures, bodies, uncovered, limits.min_support, constraints))
 
 
-def _shorten(bodies: list[Body], columns: Integers, required: tuple[int, ...] = ()) -> dict[Body, int]:
+def _shorten(
+    bodies: list[Body], columns: Integers, required: tuple[int, ...] = (), wider: WiderItems = NONE_WIDER
+) -> dict[Body, int]:
     """Return every body without one or more of its conditions, and the smallest number of conditions dropped for it.
 
-    A condition on a required column is never dropped.
+    A condition on a required column is never dropped. A body with one item replaced by a wider one counts as a body
+    without one condition; if the column has a second item, the item is also left out alone.
     """
     shortened: dict[Body, int] = {}
     for body in bodies:
         used = {int(columns[item]) for item in body}
+        for item in body:
+            rest = tuple(other for other in body if other != item)
+            instead = [tuple(sorted((*rest, other))) for other in wider.get(item, ())]
+            if item in wider and any(columns[other] == columns[item] for other in rest):
+                instead.append(rest)
+            shortened.update(dict.fromkeys(instead, 1))
         droppable = sorted(used - set(required))
         for n_dropped in range(1, min(len(droppable), len(used) - 1) + 1):
             if math.comb(len(droppable), n_dropped) > _MAX_COMBINATIONS:

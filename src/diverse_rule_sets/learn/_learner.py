@@ -67,11 +67,18 @@ class Data(NamedTuple):
     constraints: Constraints
     not_default: NDArray[np.bool_]
     scorecards: ScorecardData | None = None
+    without_scorecards: Data | None = None
 
     def with_scorecards(self, scorecards: ScorecardData) -> Data:
         """Return the data with the items of scorecards."""
         encoder, backend, constraints = scorecards.encoder, scorecards.backend, scorecards.constraints
-        return Data(encoder, backend, self.measures, constraints, self.not_default, scorecards)
+        return Data(encoder, backend, self.measures, constraints, self.not_default, scorecards, self)
+
+    def uses_scorecards(self, learnt: LearntRules) -> bool:
+        """Return whether a rule or a fallback rule tests points; the items of scorecards are the last ones."""
+        n_plain = self.backend.n_items if self.without_scorecards is None else self.without_scorecards.backend.n_items
+        bodies = [step.body for step in learnt.found.learnt] + [rule.body for rule in learnt.fallbacks]
+        return any(item >= n_plain for body in bodies for item in body)
 
 
 class LearntRules(NamedTuple):
@@ -90,7 +97,25 @@ Learner = Callable[[Data, Plan, Sequence[int], np.random.Generator, OnChoice], l
 def learn(
     data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
 ) -> list[LearntRules]:
-    """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules."""
+    """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules.
+
+    If no rule uses a scorecard, the rules are those of a search without scorecards.
+    """
+    before = copy.deepcopy(rng)
+    found = _learn(data, plan, max_rules, rng, on_choice)
+    if data.without_scorecards is None:
+        return found
+    unused = [n for n, one in zip(max_rules, found, strict=True) if not data.uses_scorecards(one)]
+    if unused:
+        again = _learn(data.without_scorecards, plan, unused, before, on_choice)
+        replaced = dict(zip(unused, again, strict=True))
+        found = [replaced.get(n, one) for n, one in zip(max_rules, found, strict=True)]
+    return found
+
+
+def _learn(
+    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
+) -> list[LearntRules]:
     limits = plan.with_max_rules(max(max_rules)).settings.limits
     local_search = LocalSearch(
         data.backend,
@@ -144,7 +169,10 @@ def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]
     """Return fallback rules, made from learnt rules, for the records that neither learnt nor given rules cover."""
     bodies, limits = [step.body for step in found.learnt], plan.settings.limits
     columns, most = data.encoder.columns, plan.max_fallbacks
-    return find_fallbacks(data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints)
+    wider = {} if data.scorecards is None else data.scorecards.wider_items()
+    return find_fallbacks(
+        data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints, wider
+    )
 
 
 def own_recall(data: Data, found: FoundRules) -> NDArray[np.float64]:

@@ -168,6 +168,15 @@ class LocalSearch:
                 body = rest if sizes[0] == sizes[1] else body
         return body
 
+    def cuts_of_scorecards(self) -> list[Candidate]:
+        """Return every cut of a scorecard that is a rule within the limits, as it is."""
+        if self._prices is None:
+            return []
+        bodies = [(item,) for item in np.flatnonzero(self._prices.of_item >= 0).tolist()]
+        self._evaluate(bodies)
+        found = (self._known[body].itself for body in bodies)
+        return [candidate for candidate in found if candidate is not None]
+
     def improve(self, starts: Iterable[Body]) -> list[Candidate]:
         """Improve each body until no move does; return the last candidate of each, without bodies that gave no rule.
 

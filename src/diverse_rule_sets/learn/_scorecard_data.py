@@ -42,6 +42,16 @@ class ScorecardData:
     prices: ScorecardPrices
     points: PointItems = field(default_factory=dict)
 
+    def wider_items(self) -> dict[int, tuple[int, ...]]:
+        """Return, for each cut of points, the cuts in the same direction that hold for more records, nearest first."""
+        wider = {}
+        for at_least in self.points.values():
+            lower = [item for item in at_least.values() if item >= 0]
+            upper = [int(self.encoder.opposites[item]) for item in reversed(lower)]
+            for items in (lower, upper):
+                wider.update({item: tuple(items[:j][::-1]) for j, item in enumerate(items) if item >= 0})
+        return wider
+
     def counts_by_points(self, column: ScorecardColumn, cover: Cover) -> dict[int, Integers]:
         """Return the class counts of the records of a cover, by points."""
         at_least = self.points[column]
