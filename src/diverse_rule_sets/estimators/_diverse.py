@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.checks import Check, Choice, ChoiceOr, Flag, Number, Optional
+from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._bounds import MAX_RULES
 from diverse_rule_sets.estimators._drs import DRSClassifier
+from diverse_rule_sets.estimators._scorecards import ScorecardsCheck, given_scorecards
 from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
     ClassWeightCheck,
@@ -161,9 +162,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
         "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),
         "negation": Flag(),
-        "scorecards": Optional(
-            ChoiceOr(Choice(("auto",), ", None, or a whole number"), numbers.Integral, Number(numbers.Integral, 0, 20))
-        ),
+        "scorecards": ScorecardsCheck(),
         "max_signs": Number(numbers.Integral, low=1, high=100),
     }
 
@@ -240,7 +239,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         return self._internal
 
     def _extensions(self) -> Extensions:
-        n_scorecards = 1 if self.scorecards == "auto" else int(self.scorecards or 0)
+        given = given_scorecards(self.scorecards)
+        n_scorecards = 1 if self.scorecards == "auto" else 0 if given else int(self.scorecards or 0)
         return Extensions(
             self.max_fallbacks,
             self.class_weight,
@@ -249,6 +249,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
             self.negation,
             n_scorecards,
             int(self.max_signs),
+            given,
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
