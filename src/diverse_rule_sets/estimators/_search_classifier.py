@@ -44,13 +44,13 @@ from diverse_rule_sets.learn._constraint_input import (
     item_constraints,
 )
 from diverse_rule_sets.learn._given_covers import GivenCovers
+from diverse_rule_sets.learn._given_scorecards import warn_about_given_rule
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import with_tables
-from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import Scorecard
 
@@ -259,8 +259,7 @@ class SearchClassifier(RuleSetEstimator):
         measures = Measures(backend.class_totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
         covers = GivenCovers(backend, conditions)
         for rule in constraints.given:
-            covers_any = bool(backend.class_counts(covers.of_conditions(rule.conditions)).any())
-            warn_about_rule(rule.conditions, covers_any, table.column, f"given_rules has the rule {rule}")
+            warn_about_given_rule(rule, covers, backend, table)
         for card in (*constraints.scorecards, *constraints.of_rules):
             card.warn(covers, backend, table)
         on_items = item_constraints(constraints, encoder, covers, labels)

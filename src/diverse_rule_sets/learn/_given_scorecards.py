@@ -16,12 +16,14 @@ from diverse_rule_sets.data._given import GivenCondition
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._formatting import format_name, label_position
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._scorecards import Scorecard, ScorecardColumn
 from diverse_rule_sets.model._signs import Sign
 
 # Number of signs of a scorecard about which there are warnings.
 _MAX_WARNINGS = 5
+_EXAMPLE = "points (for ill): 3 if age > 55"
 
 
 def read_scorecards(given: Any) -> tuple[Scorecard, ...]:
@@ -52,6 +54,20 @@ def _read(j: int, card: Any) -> Scorecard:
         return Scorecard.parse(card)
     except ValueError as error:
         raise ValueError(f"scorecards[{j}] must be a scorecard as text: {error}") from None
+
+
+def warn_about_given_rule(rule: Rule, covers: GivenCovers, backend: Backend, table: Table) -> None:
+    """Warn if a given rule covers no record, with the reason; otherwise about values that no record has."""
+    start = f"given_rules has the rule {rule}"
+    covers_any = bool(backend.class_counts(covers.of_conditions(rule.conditions)).any())
+    for condition in () if covers_any else rule.conditions:
+        column = condition.column
+        if isinstance(column, ScorecardColumn) and not backend.class_counts(covers.of_condition(condition)).any():
+            values = list(covers.levels(column.scorecard).of(column))
+            found = f"; {column} of records is from {values[0]} to {values[-1]}" if column.counts_points else ""
+            warn(f"{start}: {condition} holds for no record{found}")
+            return
+    warn_about_rule(rule.conditions, covers_any, table.column, start)
 
 
 class KnownScorecard(NamedTuple):
@@ -149,7 +165,7 @@ class ScorecardInput:
             if str(column) in texts:
                 raise ValueError(
                     f"{known.origin} is called {known.card.name!r}, so that {str(column)!r} would mean its points and "
-                    f"also the column {texts[str(column)]!r} of X; give the scorecard another name"
+                    f"also the column {texts[str(column)]!r} of the table; give the scorecard another name"
                 )
 
     def _with_labels(self, card: Scorecard, origin: str) -> Scorecard:
@@ -179,5 +195,5 @@ def points_hint(name: Hashable, columns: Iterable[Hashable], cards: Iterable[Sco
     if derived:
         return f"; the given scorecards have {list_text(derived)}{similar}"
     if not similar and str(name).casefold().split(" ")[0] in ("points", "lead", "score", "scorecard"):
-        return f"; if {name!r} is a scorecard, give it as well, such as scorecards=['{name} (for ill): 3 if age > 55']"
+        return f"; to test points, give the scorecard by the parameter scorecards, such as {_EXAMPLE!r}"
     return similar
