@@ -2,16 +2,19 @@
 
 import itertools
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+from cards import rule_sets_with_scorecards
 from covers import flags_of
 from diverse_rule_sets import (
     DiverseRuleSetClassifier,
@@ -325,7 +328,7 @@ def test_one_class_and_paths():
     clf = fitted(X, ["sick"] * len(y), [CARD], given_rules=["IF points >= 6 THEN sick"])
     assert len(clf.rule_set_) == 1
     path = diversity_path(DiverseRuleSetClassifier(scorecards=[CARD], random_state=0), X, y, max_rules=[1, 3])
-    assert len(path.rules) == 2 if hasattr(path, "rules") else path is not None
+    assert [point.rules for point in path][::2] == [1.0] * 4
 
 
 # --- given rules that test points --------------------------------------------------------------------------------
@@ -579,3 +582,31 @@ def test_the_command_line(drs, tmp_path):
         assert (code, out) == (2, "")
         assert message in err
         assert err.count("\n") == 1
+
+
+# --- hostile names, values and labels ----------------------------------------------------------------------------
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(made=rule_sets_with_scorecards(), seed=st.integers(0, 99))
+def test_any_scorecard_and_any_rules_on_any_table(made, seed):
+    """Given again to a fit, scorecards and rules stay as they are, and counts are those of an evaluation."""
+    rules, columns = made
+    rng = np.random.default_rng(seed)
+    n = 40
+    pools = {name: [None, *pool] for name, (_, pool) in columns.items()}
+    table = pl.DataFrame(
+        {
+            name: pl.Series([pool[k] for k in rng.integers(0, len(pool), n)], dtype=pl.Series(pool[1:]).dtype)
+            for name, pool in pools.items()
+        }
+    )
+    y = [rules.classes[k] for k in (*range(len(rules.classes)), *rng.integers(0, len(rules.classes), n))][:n]
+    texts = [str(rule) for rule in rules.rules]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # conditions that hold for no record
+        clf = fitted(table, y, list(rules.scorecards), given_rules=list(rules.rules), min_support=1)
+        by_text = fitted(table, y, [str(card) for card in rules.scorecards], given_rules=texts, min_support=1)
+    assert clf.rule_set_.rules[: len(rules)] == rules.rules
+    assert by_text.rule_set_.same_rules(clf.rule_set_)
+    assert clf.rule_set_.evaluated(table, y) == clf.rule_set_
