@@ -146,7 +146,7 @@ def test_points_leads_and_leaders_are_those_of_the_oracle(make, card, seed):
 @settings(max_examples=60)
 @given(card=cards(), direction=st.sampled_from(["increasing", "decreasing"]))
 def test_directions_hold_through_points(card, direction):
-    """A condition on points is allowed exactly if larger values never end it; a lead is tested with the leader."""
+    """A condition on points is allowed only if larger values never end it."""
     labels, grid = ["u", "v", "w"], [k / 2 for k in range(12)]
     conditions = [card.between(low, label=label) for label in card.labels for low in (-1, 1, 3)]
     conditions += [card.between(high=high, label=label) for label in card.labels for high in (-1, 1, 3)]
@@ -511,7 +511,7 @@ def test_signs_that_distinguish_no_records_give_warnings(text, messages):
 
 def test_warnings_about_rules():
     X, y = make_patients(80)
-    with pytest.warns(UserWarning, match="points >= 60 holds for no record; points of records is from -2 to "):
+    with pytest.warns(UserWarning, match="points >= 60 holds for no record; its values are from -2 to "):
         fitted(X, y, [CARD], given_rules=["IF points >= 60 AND age > 40 THEN sick"], max_rules=2)
     with pytest.warns(UserWarning, match="no record meets all of its conditions"):
         fitted(X, y, [CARD], given_rules=["IF points >= 5 AND smoker = False THEN sick"], max_rules=2)

@@ -64,7 +64,7 @@ def warn_about_given_rule(rule: Rule, covers: GivenCovers, backend: Backend, tab
         column = condition.column
         if isinstance(column, ScorecardColumn) and not backend.class_counts(covers.of_condition(condition)).any():
             values = list(covers.levels(column.scorecard).of(column))
-            found = f"; {column} of records is from {values[0]} to {values[-1]}" if column.counts_points else ""
+            found = f"; its values are from {values[0]} to {values[-1]}" if column.counts_points else ""
             warn(f"{start}: {condition} holds for no record{found}")
             return
     warn_about_rule(rule.conditions, covers_any, table.column, start)
