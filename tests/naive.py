@@ -443,6 +443,20 @@ def lead(labels, found):
     return min(found[first] - found[label] for label in labels if label != first)
 
 
+def derived(part, label, labels, found):
+    """Return the value of a derived column of a record with some points: the points of a label, lead or leader."""
+    if part == "leader":
+        return leader(labels, found)
+    return lead(labels, found) if part == "lead" else found[labels[0] if label is None else label]
+
+
+def follows_direction(holds_for, values, direction):
+    """Return whether a test that holds for a value holds for all values further in a direction; values ascending."""
+    values = values if direction == "increasing" else values[::-1]
+    outcomes = [holds_for(value) for value in values]
+    return all(later or not earlier for i, earlier in enumerate(outcomes) for later in outcomes[i:])
+
+
 def levels(found, y, classes):
     """Return the number of records of each class for each number of points that occurs, ascending."""
     return {s: [sum(f == s and c == label for f, c in zip(found, y, strict=True)) for label in classes]

@@ -33,17 +33,18 @@ every_backend = pytest.mark.parametrize("make", BACKENDS.values(), ids=BACKENDS)
 
 @st.composite
 def tables(draw):
-    """Records as boolean rows over items, classes, and flags of two covers and of a given rule."""
+    """Records as boolean rows over items, classes, and flags of two covers and of two given conditions."""
     n, n_items = draw(st.integers(1, 90)), draw(st.integers(1, 6))
     items = draw(arrays(np.bool_, (n, n_items)))
     y = draw(arrays(np.int64, n, elements=st.integers(0, 2)))
-    one, other, rule = (draw(arrays(np.bool_, n)) for _ in range(3))
+    one, other = (draw(arrays(np.bool_, n)) for _ in range(2))
+    conditions = draw(arrays(np.bool_, (2, n)))
     bodies = draw(st.lists(st.lists(st.integers(0, n_items - 1), unique=True).map(sorted).map(tuple), max_size=5))
-    return items, y, one, other, rule, bodies
+    return items, y, one, other, conditions, bodies
 
 
-def backend_of(make, items, y, rule=None):
-    given_rows = None if rule is None else bitset.pack(rule[None])
+def backend_of(make, items, y, conditions=None):
+    given_rows = None if conditions is None else bitset.pack(conditions)
     return make(bitset.pack(np.ascontiguousarray(items.T)), y, 3, 1, given_rows)
 
 
@@ -84,8 +85,8 @@ def test_counts(make, table):
 @settings(max_examples=40)
 @given(table=tables())
 def test_covers(make, table):
-    items, y, one, other, rule, bodies = table
-    backend = backend_of(make, items, y, rule)
+    items, y, one, other, conditions, bodies = table
+    backend = backend_of(make, items, y, conditions)
     a, b = cover_of(backend, one), cover_of(backend, other)
     expected = [
         (backend.everything, np.ones(y.size, bool)),
@@ -95,7 +96,9 @@ def test_covers(make, table):
         (backend.intersection(a, b), one & other),
         (backend.difference(a, b), one & ~other),
         (backend.of_class(1), y == 1),
-        (backend.given_cover(0), rule),
+        (backend.given_cover(0), conditions[0]),
+        (backend.given_cover(1), conditions[1]),
+        (backend.with_items([a]).given_cover(1), conditions[1]),
         *((backend.cover(body), holds(body, items)) for body in bodies),
     ]
     for cover, flags in expected:
@@ -104,6 +107,8 @@ def test_covers(make, table):
     same = [[p == q for q in prints] for p in prints]
     assert same == [[bool((f == g).all()) for _, g in expected] for _, f in expected]
     assert backend.fingerprints(Lists.of(bodies)).tolist() == prints[len(prints) - len(bodies) :]
+    with pytest.raises(IndexError):
+        backend.given_cover(2)
 
 
 @every_backend
@@ -233,6 +238,15 @@ ESTIMATORS = {
         given_rules=["IF age > 61.7 THEN good"],
         monotone={"age": {"good": "increasing"}},
         max_rules=6,
+    ),
+    "given scorecards": lambda: classifier(
+        random_state=0,
+        scorecards=[
+            'points (for good): 3 if age > 61.7, -2 if smoker = True, 2 if sex = "F"',
+            'risk (for bad, good): 2 for bad, -1 for good if age <= 50.3, 3 for good if sex = "F", 1 for bad always',
+        ],
+        given_rules=["IF points >= 5 AND age > 30 THEN good", "IF most risk for bad AND lead of risk >= 3 THEN bad"],
+        monotone={"age": {"good": "increasing"}},
     ),
     "CBA": lambda: CBAClassifier(),
     "CN2": lambda: CN2Classifier(),

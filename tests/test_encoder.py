@@ -19,6 +19,7 @@ from diverse_rule_sets.data import _categories, _rounding
 from diverse_rule_sets.data import _encoder as encoding
 from diverse_rule_sets.data._cut_points import MAX_SET, Target
 from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._given import GivenCondition, GivenConditions
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._rounding import shortest_date, shortest_number
 
@@ -516,17 +517,14 @@ def test_columns_that_binning_does_not_name_have_the_default_binning():
 
 @pytest.mark.parametrize("thresholds", [True, False])
 def test_the_bits_of_blocks_are_those_of_the_whole_table(mixed, thresholds):
-    """The bits do not depend on the blocks, also for given rules whose bounds are not cut points."""
+    """The bits do not depend on the blocks, also for given conditions whose bounds are not cut points."""
     X, y = mixed
-    rules = [
-        Rule((Interval("age", low=33.3), Equals("sex", "F")), "good"),
-        Rule((), "bad"),
-        Rule((IsMissing("since"),), "bad"),
-    ]
+    conditions = [Interval("age", low=33.3), Equals("sex", "F"), IsMissing("since"), Interval("age", high=40.0)]
+    given = GivenConditions(GivenCondition(one, "") for one in [*conditions, Equals("sex", "F")])
     options = CutOptions(
         "supervised", 8, thresholds, default_binning="supervised", forbidden=frozenset(["age", "size"])
     )
-    encoder = Encoder(options, rules)
+    encoder = Encoder(options, given)
     whole = encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert {"age", "size"}.isdisjoint(condition.column for condition in encoder.conditions)
     for cuts in ([0, 400], [0, 1, 130, 131, 400], [0, 64, 400]):
@@ -534,8 +532,9 @@ def test_the_bits_of_blocks_are_those_of_the_whole_table(mixed, thresholds):
         for name in ("rows", "given"):
             parts = [unpack(getattr(one, name), n) for one, n in zip(blocks, np.diff(cuts).tolist(), strict=True)]
             assert np.array_equal(np.hstack(parts), unpack(getattr(whole, name), 400))
-    for rule, row in zip(rules, unpack(whole.given, 400), strict=True):
-        assert row.tolist() == rule.covers(X).tolist()
+    for number, (condition, row) in enumerate(zip(conditions, unpack(whole.given, 400), strict=True)):
+        assert row.tolist() == Rule((condition,), "good").covers(X).tolist()
+        assert given.number(condition) == number
 
 
 def test_each_column_is_read_once(mixed, monkeypatch):
@@ -543,7 +542,8 @@ def test_each_column_is_read_once(mixed, monkeypatch):
     read = []
     column = Table.column
     monkeypatch.setattr(Table, "column", lambda self, name, *kind: read.append(name) or column(self, name, *kind))
-    encoder = Encoder(CutOptions("supervised", 8, thresholds=True), [Rule((Interval("age", low=33.3),), "good")])
+    given = GivenConditions(GivenCondition(Interval("age", low=low), "") for low in (33.3, 50.0))
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True), given)
     encoder.fit_transform(as_table(X), Target((y == "good").astype(int), np.ones(2)))
     assert read == list(X.columns)
     read.clear()

@@ -11,7 +11,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text("utf8")
 def test_the_examples_print_what_the_readme_says():
     """One after the other, as a reader would type them in."""
     examples = re.findall(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 5
     code, printed = ("".join(parts) for parts in zip(*examples, strict=True))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == printed

@@ -16,6 +16,7 @@ from diverse_rule_sets.learn._constraints import UNCONSTRAINED
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored
 from diverse_rule_sets.learn._scorecard_items import scorecard_items
+from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.model._scorecards import LEAD, Scorecard
 from tests import naive
@@ -177,7 +178,7 @@ def test_the_items_of_a_scorecard_hold_where_its_conditions_hold(seed, n_labels)
     card = Scorecard.parse(f"points (for {', '.join(labels)}): {'; '.join(signs)}{base}")
     codes = rng.integers(0, 2, 40)
     for backend in backends(X.to_numpy().T.copy(), codes, 2):
-        found = scorecard_items(backend, card, [backend.cover((j,)) for j in range(4)])
+        found = scorecard_items(ScorecardLevels(backend, card, [backend.cover((j,)) for j in range(4)]))
         extended = backend.with_items(found.covers)
         assert extended.n_items == 4 + len(found.conditions)
         for j, condition in enumerate(found.conditions):
@@ -318,9 +319,9 @@ def test_forbidden_columns_and_directions_hold_for_signs():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("all", "scorecards must be one of 'auto', None, or a whole number, got 'all'"),
+        ("all", "scorecards must be one of 'auto', None, a whole number, or a list of scorecards, got 'all'"),
         (-1, "scorecards must be"),
-        (1.5, "scorecards must be one of 'auto', None, or a whole number, got 1.5"),
+        (1.5, "scorecards must be one of 'auto', None, a whole number, or a list of scorecards, got 1.5"),
         (True, "scorecards"),
     ],
 )

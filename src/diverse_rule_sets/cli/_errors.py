@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -47,6 +48,7 @@ def option_errors(parameters: Iterable[str]) -> Iterator[None]:
         message = str(error).replace(name, "--" + name.replace("_", "-"), 1)
         for name, noun in (("X", "the table"), ("y", "the target")):
             message = message.replace(f"{name} does not have", f"{noun} does not have")
+        message = re.sub(r"by the parameter (\w+)", lambda found: f"with --{found[1].replace('_', '-')}", message)
         raise UsageError(message) from error
 
 

@@ -236,9 +236,14 @@ def _read_edge(text: str, expected: str) -> Any:
     raise ValueError(expected)
 
 
-def read_scorecards(text: str) -> int | str:
-    """Return the word auto, or the maximum number of scorecards."""
-    return text if text == "auto" else read_integer(text)
+def read_scorecards(given: list[str]) -> Any:
+    """Return the word auto, the maximum number of scorecards, None for none, or scorecards as text."""
+    if len(given) > 1 or ":" in given[0] or given == ["auto"]:
+        return given if given != ["auto"] else "auto"
+    try:
+        return or_none(read_integer)(given[0])
+    except ValueError:
+        raise ValueError("auto, a number, none, or text such as 'points (for ill): 3 if age > 55'") from None
 
 
 def read_database_names(given: list[str]) -> dict[str, str]:
@@ -306,11 +311,12 @@ PARAMETERS: tuple[Option, ...] = (
     Option("negation", None, "", "Allow conditions such as: job not in {...}.", False, panel=_FORM),
     Option(
         "scorecards",
-        or_none(read_scorecards),
-        "auto|N|none",
-        "Learn scorecards: conditions give points, and rules test their sum.",
+        read_scorecards,
+        "auto|N|none|CARD",
+        "Sums of points that rules test: learn them, or give 'points (for ill): 3 if age > 55' (repeat).",
         None,
-        panel=_FORM,
+        True,
+        _FORM,
     ),
     Option("max_signs", read_integer, "N", "Maximum number of conditions that give points.", 10, panel=_FORM),
     Option(

@@ -153,9 +153,11 @@ class Backend(Protocol):
         """Return the records of a class. By shard."""
 
     def given_cover(self, number: int) -> Cover:
-        """Return the records that a given rule covers; its conditions need not be items. By shard.
+        """Return the records for which a given condition holds; it need not be an item. By shard.
 
-        ``number`` counts the given rules from 0. Raises IndexError if there is no such rule.
+        ``number`` counts the given conditions from 0. Raises IndexError if there is no such condition. The cover of a
+        given rule is the intersection of the covers of its conditions, and the points of a given scorecard are the
+        ``levels`` of the covers of its signs.
         """
 
     def union(self, one: Cover, other: Cover) -> Cover:
@@ -242,7 +244,7 @@ class Backend(Protocol):
     def restrict(self, cover: Cover) -> Backend:
         """Return a backend of the records of a cover, in the same order. By shard.
 
-        It has the same items and classes, also those without records; it has no given rules.
+        It has the same items and classes, also those without records; it has no given conditions.
         """
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:

@@ -21,17 +21,17 @@ from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets.data._cut_points import Target
+from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
-from diverse_rule_sets.model._rule import Rule
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
 _MEMORY_SHARE = 0.4
 
 
 class Encoded(NamedTuple):
-    """Records as bits: a row for each condition (``rows``) and for each given rule (``given``)."""
+    """Records as bits: a row for each item (``rows``) and for each given condition (``given``)."""
 
     rows: BitRows
     given: BitRows
@@ -47,7 +47,7 @@ class Encoder:
     Parameters
     ----------
     options : how columns become conditions
-    given_rules : rules whose covers are computed as well; their conditions do not become items
+    given : conditions of given rules and scorecards, whose bits are computed as well; they do not become items
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ class Encoder:
     kinds: dict[Hashable, str]
     domains: dict[Hashable, Domain]
 
-    def __init__(self, options: CutOptions, given_rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, options: CutOptions, given: GivenConditions = NO_CONDITIONS) -> None:
         self.options = options
-        self._given_rules = tuple(given_rules)
+        self._given = given
 
     def extended(self, conditions: Sequence[Condition], columns: Sequence[int], opposites: Sequence[int]) -> Encoder:
         """Return a copy with further conditions, such as cuts of a scorecard, for items made from other items.
@@ -99,19 +99,19 @@ class Encoder:
 
     def fit_transform(self, table: Table, target: Target) -> Encoded:
         """Learn the conditions and return the bits of the same records; each column is read once."""
-        blocks = _Blocks(table.n_records, self._given_rules)
+        blocks = _Blocks(table.n_records, self._given)
         self._learn(table, target, blocks)
         return blocks.finish()
 
     def transform(self, table: Table) -> Encoded:
         """Return the bits of some records; each column is read once."""
-        blocks = _Blocks(table.n_records, self._given_rules)
+        blocks = _Blocks(table.n_records, self._given)
         by_column: dict[Hashable, list[Condition]] = {}
         for condition in self.conditions:
             by_column.setdefault(condition.column, []).append(condition)
         for name in self._columns_read(table):
             conditions = by_column.get(name, [])
-            if conditions or blocks.reads(name):
+            if conditions or name in self._given.columns:
                 column = table.column(name, self.kinds.get(name, ""))
                 for condition in conditions:
                     blocks.append(condition.holds(column))
@@ -119,8 +119,8 @@ class Encoder:
         return blocks.finish()
 
     def _columns_read(self, table: Table) -> list[Hashable]:
-        """Return the columns that become items or that given rules use, in the order of the table."""
-        used = {condition.column for rule in self._given_rules for condition in rule.conditions}
+        """Return the columns that become items or that given conditions test, in the order of the table."""
+        used = self._given.columns
         return [name for name in table.names if name in used or name not in self.options.forbidden]
 
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
@@ -162,28 +162,19 @@ class Encoder:
 class _Blocks:
     """The bit rows of some records, built while columns are read one after the other."""
 
-    def __init__(self, n_records: int, given_rules: Sequence[Rule]) -> None:
+    def __init__(self, n_records: int, given: GivenConditions) -> None:
         self._rows = _Rows(n_records)
-        self._rules = given_rules
-        self._given = np.tile(pack(np.ones(n_records, np.bool_)), (len(given_rules), 1))
-
-    def reads(self, name: Hashable) -> bool:
-        """Return whether a given rule has a condition on a column."""
-        return any(condition.column == name for rule in self._rules for condition in rule.conditions)
+        self._conditions = given
+        self._given = np.zeros((len(given), n_words(n_records)), np.uint64)
 
     def append(self, flags: NDArray[np.bool_]) -> None:
         """Add the row of a condition."""
         self._rows.append(pack(flags))
 
     def add_given(self, column: Column) -> None:
-        """Apply the conditions of the given rules on a column."""
-        for row, rule in zip(self._given, self._rules, strict=True):
-            for condition in rule.conditions:
-                if condition.column == column.name:
-                    try:
-                        row &= pack(condition.holds(column))
-                    except ValueError as error:
-                        raise ValueError(f"given_rules has the rule {rule}: {error}") from None
+        """Compute the rows of the given conditions on a column."""
+        for number, flags in self._conditions.holds(column):
+            self._given[number] = pack(flags)
 
     def finish(self) -> Encoded:
         """Return all rows."""

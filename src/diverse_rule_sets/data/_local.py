@@ -42,7 +42,7 @@ class LocalBackend:
     y : array (n_records,), the class of each record, from 0
     n_classes : number of classes
     n_threads : number of threads for counting; no result depends on it
-    given : array (n_given, n_words), the bit row of each given rule; none by default
+    given : array (n_given, n_words), the bit row of each given condition; none by default
     first_word : number of words of the shards before this one, for fingerprints
     """
 
@@ -148,9 +148,9 @@ class LocalBackend:
         return LocalCover(self._class_masks[label])
 
     def given_cover(self, number: int) -> LocalCover:
-        """Return the records that a given rule covers."""
+        """Return the records for which a given condition holds."""
         if self._given is None:
-            raise IndexError(f"number must be that of a given rule, got {number}: there are no given rules")
+            raise IndexError(f"number must be that of a given condition, got {number}: there are none")
         return LocalCover(self._given[number])
 
     def union(self, one: LocalCover, other: LocalCover) -> LocalCover:
@@ -194,7 +194,7 @@ class LocalBackend:
             largest = np.partition(sums, -2, axis=0)
             lead[begin:end] = largest[-1] - largest[-2]
         of_labels = [LocalCover(bitset.pack(leader == k)) for k in range(base.size)]
-        occurs = np.flatnonzero(np.bincount(lead)).tolist()
+        occurs = np.unique(lead).tolist()
         return Leaders(of_labels, {n: LocalCover(bitset.pack(lead == n)) for n in occurs})
 
     def with_items(self, covers: Sequence[LocalCover]) -> LocalBackend:

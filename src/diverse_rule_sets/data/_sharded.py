@@ -133,7 +133,7 @@ class ShardedBackend:
         return tuple(shard.of_class(label) for shard in self._shards)
 
     def given_cover(self, number: int) -> ShardedCover:
-        """Return the records that a given rule covers."""
+        """Return the records for which a given condition holds."""
         return tuple(shard.given_cover(number) for shard in self._shards)
 
     def union(self, one: ShardedCover, other: ShardedCover) -> ShardedCover:

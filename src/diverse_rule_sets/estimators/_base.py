@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -23,12 +23,12 @@ from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listene
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._checks import shown
-from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import as_frame
 
@@ -84,10 +84,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         codes: NDArray[np.int64],
         class_weights: NDArray[np.float64],
         options: CutOptions,
-        given_rules: Sequence[Rule] = (),
+        given: GivenConditions = NO_CONDITIONS,
     ) -> Items:
-        """Return the records as items."""
-        encoder = Encoder(options, given_rules)
+        """Return the records as items, and the bits of given conditions."""
+        encoder = Encoder(options, given)
         encoded = encoder.fit_transform(table, Target(codes, class_weights))
         n_threads = effective_n_jobs(self.n_jobs)
         make = type(self)._make_backend

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.checks import Check, Choice, ChoiceOr, Flag, Number, Optional
+from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._bounds import MAX_RULES
 from diverse_rule_sets.estimators._drs import DRSClassifier
+from diverse_rule_sets.estimators._scorecards import ScorecardsCheck, given_scorecards
 from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
     ClassWeightCheck,
@@ -71,20 +72,27 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Cut points of numbers and dates: where the classes differ, at equal widths, or with about equally many records
         in each bin. A dict gives for some columns one of these words or the edges, as in ``{"age": [25, 60]}``; the
         other columns are cut by ``"supervised"``. Text that looks like an identifier (nearly every record has another
-        value) is left out of learnt rules, with a warning, unless the column is named here, in ``required`` or by a
-        given rule: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
+        value) is left out of learnt rules, with a warning, unless the column is named here, in ``required``, by a
+        given rule or a given scorecard: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
-    scorecards : "auto", int or None, default=None
+    scorecards : "auto", int, list of Scorecard or str, or None, default=None
         Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none. A scorecard is a
         derived column: the sum of whole points, which conditions on the table (its signs) give to labels. Rules may
         then test ``points >= 6``, or with more than two labels ``most points for versicolor``. Signs, points and their
         number are chosen on the training records, and a scorecard is learnt only if it predicts records better that
         were not used to choose its signs. A further scorecard has signs on other columns.
+        A list gives scorecards that are used as they are, such as ``["points (for ill): 3 if age > 55, -1 if sport =
+        True"]``, and none is learnt. Points may be any whole numbers, and signs need not be among the conditions that
+        are learnt. A label may be written as text if only one label of y reads like it. Learnt rules test the points
+        as they test a column; of more than 100 possible cuts, those are used that divide the records into about equal
+        parts. A scorecard that no rule uses is not part of the rule set. It is an error if ``forbidden`` names a column
+        of a sign, or if a column of the table is called like the scorecard. A warning names a sign that holds for no
+        record or for every record, a value that no record has, and a scorecard with the same points for all records.
     max_signs : int, default=10
-        Maximum number of signs of a learnt scorecard. A sign gives 1 to 9 points to a label; with two labels the second
-        one gets all points. Each sign holds and fails for at least ``min_support`` records.
+        Maximum number of signs of a learnt scorecard. A learnt sign gives 1 to 9 points to a label; with two labels the
+        second one gets all points. Each sign holds and fails for at least ``min_support`` records.
     conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
         Which rule decides if several cover a record: the one with the highest precision, plain or smoothed (which
         trusts rules of few records less), or with the highest F1 score; the first one; the best rule of the label that
@@ -98,8 +106,10 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Rules that are part of every result: they come first, in this order, and the search looks for further rules.
         They count in ``max_rules`` and in the overlap of learnt rules with earlier ones; no other limit applies to
         them, and they are neither dropped nor split. A label may be written as text if only one label of y reads like
-        it. Fallback rules are made from learnt rules alone. A warning names a rule that covers no record,
-        and values that a rule lists but no record has.
+        it. Rules may test the scorecards of the parameter ``scorecards``, as in ``IF points >= 6 THEN ill``; a
+        :class:`Rule` may also test a scorecard of its own, which only given rules then use. Fallback rules are made
+        from learnt rules alone. A warning names a rule that covers no record, and values that a rule lists but no
+        record has.
     forbidden : list of column names or None, default=None
         Columns that no learnt rule and no fallback rule uses. The result is that of a table without them.
     required : list of column names or None, default=None
@@ -109,7 +119,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         fallback rules of the label "ill" may contain ``age > 60`` but neither ``age <= 60`` nor ``40 < age <= 60``;
         ``"decreasing"`` is the opposite. Labels that are not named have no constraint. With two labels,
         ``{"age": "increasing"}`` applies to the second, and its opposite to the first. ``is missing`` is always
-        allowed.
+        allowed. Rules may test points only where this follows the directions of the columns of the signs.
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table. None uses numpy's global
         random state, as in scikit-learn.
@@ -161,9 +171,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
         "smoothing": Optional(Number(numbers.Real, low=0, high=1e9)),
         "negation": Flag(),
-        "scorecards": Optional(
-            ChoiceOr(Choice(("auto",), ", None, or a whole number"), numbers.Integral, Number(numbers.Integral, 0, 20))
-        ),
+        "scorecards": ScorecardsCheck(),
         "max_signs": Number(numbers.Integral, low=1, high=100),
     }
 
@@ -240,7 +248,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         return self._internal
 
     def _extensions(self) -> Extensions:
-        n_scorecards = 1 if self.scorecards == "auto" else int(self.scorecards or 0)
+        given = given_scorecards(self.scorecards)
+        n_scorecards = 1 if self.scorecards == "auto" else 0 if given else int(self.scorecards or 0)
         return Extensions(
             self.max_fallbacks,
             self.class_weight,
@@ -249,6 +258,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
             self.negation,
             n_scorecards,
             int(self.max_signs),
+            given,
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

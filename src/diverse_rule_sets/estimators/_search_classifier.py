@@ -35,6 +35,7 @@ from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
 from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
+from diverse_rule_sets.estimators._scorecards import counts_by_points, with_given, with_learnt
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
@@ -42,16 +43,16 @@ from diverse_rule_sets.learn._constraint_input import (
     check_constraints,
     item_constraints,
 )
+from diverse_rule_sets.learn._given_covers import GivenCovers
+from diverse_rule_sets.learn._given_scorecards import warn_about_given_rule
 from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
-from diverse_rule_sets.learn._scorecard_data import CountedScorecard, add_scorecards, counted_scorecard, unused_name
-from diverse_rule_sets.learn._scorecards import learn_scorecard
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._point_probabilities import followed_column, with_tables
-from diverse_rule_sets.model._rule_warnings import warn_about_rule
+from diverse_rule_sets.model._point_probabilities import with_tables
 from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.model._scorecards import Scorecard
 
 DEFAULTS = ("least_covered", "majority")
 # Maximum number of cut points of all columns together, if the number of bins is not given.
@@ -108,6 +109,7 @@ class Extensions(NamedTuple):
     negation : whether to allow ``not in``
     scorecards : maximum number of learnt scorecards
     max_signs : maximum number of signs of a learnt scorecard
+    given_scorecards : scorecards that are used as they are; then none is learnt
     """
 
     max_fallbacks: int = 0
@@ -117,6 +119,7 @@ class Extensions(NamedTuple):
     negation: bool = False
     scorecards: int = 0
     max_signs: int = 10
+    given_scorecards: tuple[Scorecard, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,8 @@ class SearchClassifier(RuleSetEstimator):
     @property
     def _constraint_parameters(self) -> ConstraintParameters:
         """The constraints as the user gave them."""
-        return ConstraintParameters(self.given_rules, self.forbidden, self.required, self.monotone)
+        cards = self._extensions().given_scorecards
+        return ConstraintParameters(self.given_rules, self.forbidden, self.required, self.monotone, cards)
 
     @property
     def _default_is_word(self) -> bool:
@@ -250,40 +254,26 @@ class SearchClassifier(RuleSetEstimator):
         plan = self._plan(len(labels), len(constraints.given))
         classes = self._class_weights(labels, codes)
         options = self._cut_options(len(table.names), constraints)
-        items = self._encode(table, codes, classes.for_search, options, constraints.given)
-        totals = items.backend.class_totals
-        measures = Measures(totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
-        for number, rule in enumerate(constraints.given):
-            covers_any = bool(items.backend.class_counts(items.backend.given_cover(number)).any())
-            warn_about_rule(rule.conditions, covers_any, table.column, f"given_rules has the rule {rule}")
-        on_items = item_constraints(constraints, items.encoder, items.backend, labels)
-        data = Data(items.encoder, items.backend, measures, on_items, classes.not_default)
+        conditions = constraints.conditions
+        encoder, backend = self._encode(table, codes, classes.for_search, options, conditions)
+        measures = Measures(backend.class_totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
+        covers = GivenCovers(backend, conditions)
+        for rule in constraints.given:
+            warn_about_given_rule(rule, covers, backend, table)
+        for card in (*constraints.scorecards, *constraints.of_rules):
+            card.warn(covers, backend, table)
+        on_items = item_constraints(constraints, encoder, covers, labels)
+        data = Data(encoder, backend, measures, on_items, classes.not_default, covers)
         return plan, self._with_scorecards(data, plan, table, labels, constraints), constraints.given
 
     def _with_scorecards(
         self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints
     ) -> Data:
         """Return the data with the items of scorecards, learnt or given; unchanged without scorecards."""
-        extensions, cards = self._extensions(), list[CountedScorecard]()
-        for _ in range(extensions.scorecards if plan.settings.limits.max_rules > len(constraints.given) else 0):
-            used = {column for counted in cards for column in counted.card.columns}
-            learnt = learn_scorecard(
-                data.backend,
-                data.encoder.columns,
-                data.measures,
-                data.constraints,
-                plan.settings.limits.min_support,
-                extensions.max_signs,
-                [item for item, condition in enumerate(data.encoder.conditions) if condition.column in used],
-            )
-            if learnt is None:
-                break
-            name = unused_name(table.names, [counted.card for counted in cards], labels)
-            cards.append(counted_scorecard(learnt, data.encoder, data.backend, labels, name))
-        if not cards:
-            return data
-        found = add_scorecards(cards, data.encoder, data.backend, data.constraints, constraints.monotone, labels)
-        return data.with_scorecards(found)
+        limits, extensions = plan.settings.limits, self._extensions()
+        if constraints.scorecards:
+            return with_given(data, limits, labels, constraints)
+        return with_learnt(data, limits, table, labels, constraints, extensions.scorecards, extensions.max_signs)
 
     def _class_weights(self, labels: list[Any], codes: NDArray[np.int64]) -> ClassWeights:
         """Return the weights of the classes, and which of them are rare."""
@@ -349,7 +339,7 @@ class SearchClassifier(RuleSetEstimator):
             smoothing=None if extensions.smoothing is None else float(extensions.smoothing),
             default=lambda rule_set: self._default_label(found, data, rule_set),
         )
-        return rule_set if data.scorecards is None else with_tables(rule_set, _counts_by_points(learnt, data, rule_set))
+        return with_tables(rule_set, counts_by_points(learnt, data, rule_set)) if rule_set.scorecards else rule_set
 
     def _default_label(self, found: FoundRules, data: Data, rule_set: RuleSet) -> Any:
         """Return the default label; a rare class only if it is given."""
@@ -357,25 +347,6 @@ class SearchClassifier(RuleSetEstimator):
             return rule_set.classes[rule_set.classes.index(plain(self.default))]
         score = rule_set.rule_probabilities[-1] if self.default == "majority" else -own_recall(data, found)
         return rule_set.classes[int(np.argmax(np.where(data.not_default, -np.inf, score)))]
-
-
-def _counts_by_points(learnt: LearntRules, data: Data, rule_set: RuleSet) -> dict[int, dict[int, NDArray[np.int64]]]:
-    """Return the class counts by points of each rule and fallback rule that follows points."""
-    backend, scorecards = data.backend, data.scorecards
-    covers = [rule.cover for rule in data.constraints.given] + [
-        backend.cover(step.body) for step in learnt.found.learnt
-    ]
-    uncovered = backend.difference(backend.everything, learnt.found.covered)
-    for fallback in learnt.fallbacks:
-        cover = backend.intersection(backend.cover(fallback.body), uncovered)
-        uncovered = backend.difference(uncovered, cover)
-        covers.append(cover)
-    counts = {}
-    for j, (rule, cover) in enumerate(zip(rule_set.all_rules, covers, strict=True)):
-        followed = followed_column(rule.conditions)
-        if followed is not None and scorecards is not None and followed[0] in scorecards.points:
-            counts[j] = scorecards.counts_by_points(followed[0], cover)
-    return counts
 
 
 def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:

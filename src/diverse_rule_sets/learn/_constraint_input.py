@@ -7,8 +7,8 @@ are validated here once, and translated to :class:`diverse_rule_sets.learn._cons
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +17,15 @@ from diverse_rule_sets._input.checks import check_choice, did_you_mean, list_tex
 from diverse_rule_sets._input.columns import EMPTY, values_text
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
-from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.data._given import GivenCondition, GivenConditions
 from diverse_rule_sets.learn._constraints import Constraints, GivenRule
-from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.learn._given_covers import GivenCovers
+from diverse_rule_sets.learn._given_scorecards import KnownScorecard, ScorecardInput, points_hint
+from diverse_rule_sets.model._conditions import Condition, DerivedColumn
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._scorecards import Scorecard
 
 # The bound that conditions of each direction must not have.
 _BANNED_BOUNDS = {"increasing": "high", "decreasing": "low"}
@@ -31,12 +34,13 @@ _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
 
 
 class ConstraintParameters(NamedTuple):
-    """The parameters as the user gave them."""
+    """The parameters as the user gave them, and the given scorecards, which given rules may test."""
 
     given_rules: Any = None
     forbidden: Any = None
     required: Any = None
     monotone: Any = None
+    scorecards: tuple[Scorecard, ...] = ()
 
     @property
     def n_given(self) -> int:
@@ -70,15 +74,15 @@ class ConstraintParameters(NamedTuple):
                     f"given_rules[{j}] must be a Rule or a rule as text, got {rule!r} ({type(rule).__name__})"
                 )
             if isinstance(rule, str):
-                _check_text(j, rule)
+                _check_text(j, rule, self.scorecards)
         if len(self.given_rules) > max_rules:
             raise ValueError(f"given_rules holds {len(self.given_rules)} rules, more than max_rules={max_rules}")
 
 
-def _check_text(j: int, text: str) -> None:
-    """Raise an error if a text is not a rule."""
+def _check_text(j: int, text: str, cards: Sequence[Scorecard]) -> None:
+    """Raise an error if a text is not a rule; its conditions may test the scorecards."""
     try:
-        Rule.parse(text)
+        Rule.parse(text, cards)
     except ValueError as error:
         raise ValueError(f"given_rules[{j}] must be a rule as text: {error}") from None
 
@@ -110,18 +114,38 @@ def _join(names: Collection[Hashable]) -> str:
 class CheckedConstraints(NamedTuple):
     """The constraints after validation against a table: all names are columns, all labels are those of y.
 
-    ``monotone`` maps column names to the directions of labels, by the number of the label.
+    Parameters
+    ----------
+    given : the given rules
+    forbidden, required : names of columns
+    monotone : column names to the directions of labels, by the number of the label
+    scorecards : the given scorecards, whose cuts may be conditions of learnt rules
+    of_rules : further scorecards, which only given rules test
     """
 
     given: tuple[Rule, ...] = ()
     forbidden: frozenset[Hashable] = frozenset()
     required: tuple[Hashable, ...] = ()
     monotone: Mapping[Hashable, Mapping[int, str]] = {}
+    scorecards: tuple[KnownScorecard, ...] = ()
+    of_rules: tuple[KnownScorecard, ...] = ()
+
+    @property
+    def conditions(self) -> GivenConditions:
+        """The conditions of given rules and of the signs of given scorecards on columns of the table."""
+        of_rules = (
+            GivenCondition(condition, f"given_rules has the rule {rule}")
+            for rule in self.given
+            for condition in rule.conditions
+            if not isinstance(condition.column, DerivedColumn)
+        )
+        of_signs = (one.given_conditions() for one in (*self.scorecards, *self.of_rules))
+        return GivenConditions(itertools.chain(of_rules, *of_signs))
 
     @property
     def named(self) -> frozenset[Hashable]:
-        """The columns that are required or that a given rule uses."""
-        return frozenset(self.required) | {condition.column for rule in self.given for condition in rule.conditions}
+        """The columns that are required or that a given rule or scorecard uses."""
+        return frozenset(self.required) | self.conditions.columns
 
 
 def check_constraints(parameters: ConstraintParameters, table: Table, labels: list[Any]) -> CheckedConstraints:
@@ -129,9 +153,16 @@ def check_constraints(parameters: ConstraintParameters, table: Table, labels: li
     names = {
         name: _known_names(name, getattr(parameters, name), table) for name in ("forbidden", "required", "monotone")
     }
-    given = [_known_rule(rule, table, labels) for rule in parameters.given_rules or ()]
+    cards = ScorecardInput(parameters.scorecards, table, labels)
+    given = [_known_rule(rule, table, labels, parameters.scorecards, cards) for rule in parameters.given_rules or ()]
     monotone = {name: _directions(name, parameters.monotone[name], table, labels) for name in names["monotone"]}
-    return CheckedConstraints(tuple(given), frozenset(names["forbidden"]), names["required"], monotone)
+    forbidden = frozenset(names["forbidden"])
+    for card, origin in cards.given:
+        both = forbidden & set(card.columns)
+        if both:
+            raise ValueError(f"{origin} has signs on {_join(both)}, which forbidden names; expected one of the two")
+    of_rules = tuple(one for one in cards.all if one not in cards.given)
+    return CheckedConstraints(tuple(given), forbidden, names["required"], monotone, cards.given, of_rules)
 
 
 def _known_names(argument: str, value: Collection[Hashable] | None, table: Table) -> tuple[Hashable, ...]:
@@ -146,17 +177,22 @@ def _known_names(argument: str, value: Collection[Hashable] | None, table: Table
     return names
 
 
-def _known_rule(rule: Rule | str, table: Table, labels: list[Any]) -> Rule:
-    """Return a given rule with its label as in y; raise an error if the table lacks a column or y the label."""
+def _known_rule(
+    rule: Rule | str, table: Table, labels: list[Any], scorecards: Sequence[Scorecard], cards: ScorecardInput
+) -> Rule:
+    """Return a given rule with the labels of y; raise an error if the table lacks a column or y a label."""
     if isinstance(rule, str):
-        rule = Rule.parse(rule)
+        rule = Rule.parse(rule, scorecards)
     for condition in rule.conditions:
-        if condition.column not in table:
+        name = condition.column
+        if not isinstance(name, DerivedColumn) and name not in table:
             raise ValueError(
-                f"given_rules has the rule {rule}, which names the column {condition.column!r}; X does not have it, "
-                f"its columns: {list_text(table.names)}{did_you_mean(condition.column, table.names)}"
+                f"given_rules has the rule {rule}, which names the column {name!r}; X does not have it, "
+                f"its columns: {list_text(table.names)}{points_hint(name, table.names, scorecards)}"
             )
-    return replace(rule, label=labels[_label_number(f"given_rules has the rule {rule} with", rule.label, labels)])
+    conditions = tuple(cards.translate(condition, rule) for condition in rule.conditions)
+    label = labels[_label_number(f"given_rules has the rule {rule} with", rule.label, labels)]
+    return Rule(conditions, label, rule.class_counts)
 
 
 def _label_number(context: str, label: Any, labels: list[Any]) -> int:
@@ -190,9 +226,9 @@ def _directions(name: Hashable, directions: str | Mapping[Any, str], table: Tabl
 
 
 def item_constraints(
-    constraints: CheckedConstraints, encoder: Encoder, backend: Backend, labels: Sequence[Any]
+    constraints: CheckedConstraints, encoder: Encoder, covers: GivenCovers, labels: Sequence[Any]
 ) -> Constraints:
-    """Translate constraints on columns to constraints on items."""
+    """Translate constraints on columns to constraints on items; ``covers`` are those of the given conditions."""
     column_numbers = {
         condition.column: int(column)
         for condition, column in zip(encoder.conditions, encoder.columns.tolist(), strict=True)
@@ -207,8 +243,8 @@ def item_constraints(
         banned[:] = True
     required = tuple(column_numbers[name] for name in constraints.required if name in column_numbers)
     given = tuple(
-        GivenRule(list(labels).index(rule.label), backend.given_cover(number), len(rule.conditions))
-        for number, rule in enumerate(constraints.given)
+        GivenRule(list(labels).index(rule.label), covers.of_conditions(rule.conditions), len(rule.conditions))
+        for rule in constraints.given
     )
     return Constraints(given, encoder.columns, required, banned if banned.any() else None)
 

@@ -16,12 +16,15 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._default_search import finish, first_pass
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
+from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._scorecard_data import ScorecardData
+from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
+from diverse_rule_sets.model._scorecards import Scorecard
 
 # Expected number of items of a drawn body if the odds are not given.
 _EXPECTED_ITEMS = 2.0
@@ -56,9 +59,15 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """The training records as items, the measures of rules, the constraints on rules, and scorecards.
+    """The training records as items, the measures of rules, and the constraints on rules.
 
-    ``not_default`` are flags of the classes that are not the default label unless the user gives it.
+    Parameters
+    ----------
+    encoder, backend : the records as items, those of scorecards included
+    measures, constraints : the measures of rules and the constraints on them
+    not_default : flags of the classes that are not the default label unless the user gives it
+    given : the records for which given conditions hold
+    scorecards : the scorecards whose cuts are items; None without
     """
 
     encoder: Encoder
@@ -66,13 +75,20 @@ class Data(NamedTuple):
     measures: Measures
     constraints: Constraints
     not_default: NDArray[np.bool_]
+    given: GivenCovers
     scorecards: ScorecardData | None = None
     without_scorecards: Data | None = None
 
     def with_scorecards(self, scorecards: ScorecardData) -> Data:
         """Return the data with the items of scorecards."""
         encoder, backend, constraints = scorecards.encoder, scorecards.backend, scorecards.constraints
-        return Data(encoder, backend, self.measures, constraints, self.not_default, scorecards, self)
+        with_cards = self._replace(encoder=encoder, backend=backend, constraints=constraints, scorecards=scorecards)
+        return with_cards._replace(without_scorecards=self)
+
+    def levels(self, card: Scorecard) -> ScorecardLevels:
+        """Return the records by points of a scorecard, learnt or given."""
+        known = None if self.scorecards is None else self.scorecards.levels.get(card)
+        return self.given.levels(card) if known is None else known
 
     def uses_scorecards(self, learnt: LearntRules) -> bool:
         """Return whether a rule or a fallback rule tests points; the items of scorecards are the last ones."""

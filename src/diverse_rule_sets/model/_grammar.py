@@ -74,6 +74,10 @@ _HINTS = (
     (r"\b(?:and|then)\b", "AND and THEN must be in capital letters"),
     (r"\bis\s+not\s+missing\b", "'is not missing' is not supported; comparisons never hold for missing values"),
     (r"[<>]=?\s*[\"']", "only numbers and dates can be compared by order, and they are written without quotes"),
+    (
+        r"^most\s.*\sfor\s",
+        "to test points, give the scorecard by the parameter scorecards",
+    ),
     (r"=\s*(?:true|false|TRUE|FALSE)\b", "booleans are written True and False"),
     (r"=\s*[^\W\d]", "text must be in quotes"),
 )

@@ -32,6 +32,27 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     return np.unpackbits(np.unique(packed, axis=1), axis=0, count=len(conditions)).T.astype(np.bool_)
 
 
+def ascending_outcomes(conditions: Sequence[Condition]) -> Flags:
+    """Return the outcomes of testing values of one column of numbers or dates in ascending order, none of them missing.
+
+    Returns a boolean array (n_values, n_conditions); neighbouring rows may be equal. One row of False if no condition
+    names a value.
+
+    Examples
+    --------
+    >>> from diverse_rule_sets import Interval
+    >>> np.unique(ascending_outcomes([Interval("age", low=60)]).astype(int)).tolist()
+    [0, 1]
+    """
+    values = [value for condition in conditions for value in condition.values_named]
+    kinds = {condition.kind for condition in conditions if condition.comparisons} | set(map(type_of, values))
+    if len(kinds) != 1:
+        return np.zeros((1, len(conditions)), np.bool_)
+    column = _ordered(conditions, kinds.pop(), values)
+    order = np.argsort(column.values, kind="stable")[: np.count_nonzero(~column.missing)]  # missing values are last
+    return np.array([condition.holds(column) for condition in conditions]).T[order]
+
+
 def _listed(conditions: Sequence[Condition]) -> Column:
     """Return a column with a value for each group of conditions that name it, another value, and a missing value."""
     known: dict[Any, tuple[Any, list[int]]] = {}

@@ -28,24 +28,27 @@ def warn_about_rule(
     read : function that returns a column of the records; only columns that are needed are read
     start : the start of the warning, with the text of the rule
     """
-    conditions = [condition for condition in conditions if not isinstance(condition.column, DerivedColumn)]
+    in_table = [condition for condition in conditions if not isinstance(condition.column, DerivedColumn)]
     if not covers_any:
-        warn(f"{start}: {_reason(conditions, read)}")
+        reason = _reason(in_table, read)
+        if reason is None and len(in_table) < len(conditions):  # whether points alone are the reason is not known here
+            reason = "no record meets all of its conditions"
+        warn(f"{start}: {reason or 'each of its conditions holds for some records, but no record meets all of them'}")
         return
-    for condition in conditions:
+    for condition in in_table:
         if len(condition.values_named) > 1 or condition.excludes:  # a single value that must occur does
             for text in _absent_values(condition, read(condition.column)):
                 warn(f"{start}: {text}")
 
 
-def _reason(conditions: Sequence[Condition], read: Callable[[Hashable], Column]) -> str:
-    """Return why a rule covers no record."""
+def _reason(conditions: Sequence[Condition], read: Callable[[Hashable], Column]) -> str | None:
+    """Return which condition holds for no record; None if each holds for some."""
     for condition in conditions:
         column = read(condition.column)
         if not condition.holds(column).any():
             verb = "meets" if condition.holds_if_missing else "has"
             return f"no record {verb} {condition}{_hint(condition, column)}"
-    return "each of its conditions holds for some records, but no record meets all of them"
+    return None
 
 
 def _absent_values(condition: Condition, column: Column) -> list[str]:
