@@ -16,9 +16,9 @@ from _summary import GROUPS
 # Colours of Okabe and Ito, which readers with any common colour blindness can distinguish.
 OURS, TREE, RISK, GREY = ("#0072B2", "#009E73", "#56B4E9", "#000000"), "#D55E00", "#AA4499", "#555555"
 NAMES = {
-    "scorecards": "rules with scorecards",
-    "conjunctions": "rules without scorecards",
-    "default": "rules (default)",
+    "scorecards": "rules with\nscorecards",
+    "conjunctions": "rules without\nscorecards",
+    "default": "rules\n(default)",
 }
 ROWS = {"bacc": "balanced accuracy", "auc": "AUC"}
 # Offsets of a label from a point, in points, with the alignment of the text; near ones first.
@@ -65,7 +65,7 @@ def all_series(budgets: Sequence[str], by_conditions: bool) -> list[Series]:
             for v, colour, mark in styles
         ),
         Series("tree", trees, TREE, "D", "--"),
-        Series("risk score (imodels)", [f"risk score, {n} signs" for n in (5, 10)], RISK, "P", ":"),
+        Series("risk score\n(imodels)", [f"risk score, {n} signs" for n in (5, 10)], RISK, "P", ":"),
         Series("FasterRisk", [f"FasterRisk, {n} signs" for n in (5, 10)], RISK, "X", ":"),
         Series("logistic\nregression", ["logistic regression"], GREY, "", "-.", True),
         Series("forest of\n200 trees", ["forest"], GREY, "", ":", True),
@@ -203,7 +203,7 @@ def _place(figure: Any, axes: Any, series: Series, values: np.ndarray, hidden: n
     others = [_on_screen(axes, points) for other, points in axes.named if other is not series]
     others = np.vstack([np.full((1, 2), np.inf), *others])
     # A white edge, so that a name that crosses a line can be read.
-    look = {"fontsize": 9, "color": series.colour, "fontweight": "bold", "zorder": 5}
+    look = {"fontsize": 9, "color": series.colour, "fontweight": "bold", "zorder": 5, "linespacing": 0.95}
     look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
     for order, anchor in enumerate(values[::-1]):
         for place, (x, y, across, along) in enumerate(PLACES):

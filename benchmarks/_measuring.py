@@ -28,7 +28,8 @@ class Fitted(NamedTuple):
     ----------
     model : has ``predict`` (positions of labels) and ``predict_proba``, of records as numbers
     seconds : time of the fit
-    size : what is known of its size, by the names of :class:`diverse_rule_sets.metrics.Size`
+    size : what is known of its size, by the names of :class:`diverse_rule_sets.metrics.Size`; and ``stopped``, 1 if its
+        search ended at a limit of time, so that another run may find another model
     missing : whether the model reads NaN for missing numbers
     """
 

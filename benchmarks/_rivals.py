@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 # Prices of a leaf, from large to small; the smallest whose tree keeps its number of leaves is taken.
-SPLIT_PRICES = (0.2, 0.1, 0.05, 0.03, 0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.0015, 0.001)
+SPLIT_PRICES = tuple(float(f"{price:.3g}") for price in np.geomspace(0.2, 0.0005, 40))
 SMALL_TREE_PRICES = (0.1, 0.05, 0.02, 0.01, 0.005)
 # Seconds for one price, for a risk score of imodels, and for one of FasterRisk.
 SMALL_TREE_SECONDS, RISK_SECONDS, FASTERRISK_SECONDS = 5, 20, 600
@@ -114,6 +114,7 @@ class SmallTree:
         self.smoothed = SmoothedTree(inner, values, codes)
         conditions = tree_conditions(inner, split.table.numbers.column)
         self.size = {"statements": int(inner.get_n_leaves()), "conditions": conditions}
+        self.size["stopped"] = int(not self.tree.optimal_)
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """Return the position of the label of each record."""
@@ -131,16 +132,17 @@ def small_tree(split: Split, leaves: int) -> Fitted:
 
 def _within(split: Split, name: str, make: Callable[[float], Any], prices: tuple[float, ...], leaves: int) -> Fitted:
     """Return the tree of the smallest price that has at most so many leaves; a price is tried once on a split."""
-    best, total = None, 0.0
+    best, total, stopped = None, 0.0, 0
     for price in prices:
         tree, seconds = split.once((name, price), lambda price=price: timed(lambda: make(price)))
         total += seconds
+        stopped |= tree.size.get("stopped", 0)
         if tree.size["statements"] > leaves:
             break
         best = tree
     if best is None:
         raise NotPossibleError(f"no tree of {leaves} leaves")
-    return Fitted(best, total, best.size)
+    return Fitted(best, total, {**best.size, "stopped": stopped})
 
 
 # --- risk scores, two classes --------------------------------------------------------------------------------------
@@ -163,6 +165,7 @@ class RiskScore:
         self.score = FastRiskScoreClassifier(k=signs, time_limit=RISK_SECONDS)
         self.score.fit(self._named(split.numbers()[0]), self.codes)
         self.size = {"conditions": len(self.score.points_), "signs": len(self.score.points_)}
+        self.size["stopped"] = int(self.score.stopped_early_)
 
     def _named(self, values: np.ndarray) -> pd.DataFrame:
         return pd.DataFrame(values.astype(float), columns=[f"f{i}" for i in range(values.shape[1])])

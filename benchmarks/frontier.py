@@ -24,6 +24,7 @@ LicketySPLIT and the risk scores and small trees of imodels are run if these pac
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def read_arguments(argv):
     return arguments, options
 
 
+def notes(rows):
+    """Return what a reader of the tables must know: models that failed, and searches that a limit of time ended."""
+    failed = [f"{row['model']} on split {row['split']} of {row['table']}" for row in rows if "error" in row]
+    stopped = Counter(row["model"] for row in rows if row.get("stopped"))
+    found = [f"Failed: {'; '.join(failed)}."] if failed else []
+    if stopped:
+        listed = ", ".join(f"{model} ({times})" for model, times in stopped.items())
+        found.append(f"Ended by a limit of time, so that another run may differ (number of splits): {listed}.")
+    return found
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
     arguments, options = read_arguments(argv)
@@ -104,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         tables = Tables(options.data, options.tables, options.exclude)
         results = Results(options.results, resume=options.resume)
-        print(f"{len(tables.names)} tables: {', '.join(tables.names)}", file=sys.stderr)
+        print(f"tables: {', '.join(tables.names)}", file=sys.stderr)
         tasks = [
             Task(options.data, name, split, choice, results.of(name, split))
             for name in tables.names
@@ -121,12 +133,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for model in order
         if (name, split, model) in results.rows
     ]
-    failed = [row for row in rows if "error" in row]
-    found = pages(as_frame(rows), choice.listed(), choice.pairs(), choice.budget_pairs())
-    if failed:
-        found.append(
-            "Failed: " + "; ".join(f"{row['model']} on split {row['split']} of {row['table']}" for row in failed)
-        )
+    found = pages(as_frame(rows), choice.listed(), choice.pairs(), choice.budget_pairs()) + notes(rows)
     print("\n\n".join(found))
     if options.markdown:
         options.markdown.write_text("\n\n".join(found) + "\n", encoding="utf8")
