@@ -14,7 +14,8 @@ from _models import CONDITIONS, STATEMENTS
 from _summary import GROUPS
 
 # Colours of Okabe and Ito, which readers with any common colour blindness can distinguish.
-OURS, TREE, RISK, GREY = ("#0072B2", "#009E73", "#56B4E9", "#000000"), "#D55E00", "#AA4499", "#555555"
+OURS, TREE, RISK = ("#0072B2", "#009E73", "#56B4E9", "#E69F00"), "#D55E00", "#CC79A7"
+BLACK, GREY = "#000000", "#555555"
 NAMES = {
     "scorecards": "rules with\nscorecards",
     "conjunctions": "rules without\nscorecards",
@@ -66,7 +67,7 @@ def all_series(budgets: Sequence[str], by_conditions: bool) -> list[Series]:
         ),
         Series("tree", trees, TREE, "D", "--"),
         Series("risk score\n(imodels)", [f"risk score, {n} signs" for n in (5, 10)], RISK, "P", ":"),
-        Series("FasterRisk", [f"FasterRisk, {n} signs" for n in (5, 10)], RISK, "X", ":"),
+        Series("FasterRisk", [f"FasterRisk, {n} signs" for n in (5, 10)], BLACK, "X", ":"),
         Series("logistic\nregression", ["logistic regression"], GREY, "", "-.", True),
         Series("forest of\n200 trees", ["forest"], GREY, "", ":", True),
     ]
@@ -130,7 +131,7 @@ def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, qu
         found = found[~np.isnan(found).any(axis=1)]
         if len(found):
             look = {"color": series.colour, "linestyle": series.style, "marker": series.marker}
-            edge = series.colour if series.colour == RISK else "white"
+            edge = series.colour if series.style == ":" else "white"
             axes.plot(*found.T, **look, linewidth=2, markersize=6.5, markeredgecolor=edge, zorder=3)
             axes.named.append((series, found))
     if size == "conditions":
