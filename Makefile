@@ -42,10 +42,13 @@ FUZZ ?=
 fuzz: $(VENV)/.ready
 	$(BIN)/python -m tests.fuzz --tables 100000 --files 100000 --text 100000 --csv 5000 $(FUZZ)
 
+# Options of benchmarks/frontier.py: --tables, --splits, --jobs, --budgets, --figure, --results, --resume.
+FRONTIER ?=
+
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/scaling.py
-	$(BIN)/python benchmarks/frontier.py
+	$(BIN)/python benchmarks/frontier.py $(FRONTIER)
 
 paper: $(VENV)/.ready
 	$(BIN)/python -m experiments.paper

@@ -1,0 +1,385 @@
+"""The benchmark of accuracy against size, on two tables that scikit-learn ships."""
+
+import json
+import math
+import statistics
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from diverse_rule_sets import DiverseRuleSetClassifier, metrics
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import _figures
+import _models
+import _results
+import _rivals
+import _summary
+import _tables
+import _trees
+import frontier
+from _measuring import Split, quality
+
+VARIANTS = ["default", "scorecards", "5 rules, no fallbacks"]
+RIVALS = [
+    "tree, as many leaves",
+    "tree, as many conditions",
+    "tree, 5 leaves",
+    "tree, 20 leaves",
+    "tree, 15 conditions",
+]
+ASKED = ["--tables", "iris", "breast_cancer", "--splits", "1", "--variants", *VARIANTS, "--rivals", *RIVALS]
+
+
+@pytest.fixture(autouse=True)
+def no_folder(monkeypatch):
+    monkeypatch.delenv("DRS_DATA", raising=False)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One run with budgets: its rows by table and model, its file, and its tables."""
+    folder = tmp_path_factory.mktemp("frontier")
+    results, page = folder / "results.jsonl", folder / "page.md"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DRS_DATA", raising=False)
+        asked = [*ASKED, "logistic regression", "--budgets", "scorecards", "--results", str(results)]
+        frontier.main([*asked, "--markdown", str(page), "--figure", str(folder / "figure.png")])
+    rows = {(row["table"], row["model"]): row for row in map(json.loads, results.read_text().splitlines())}
+    return rows, results, page, asked
+
+
+def split_of(name, seed=0):
+    return Split(_tables.shipped(name), seed)
+
+
+# --- sizes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorecards", [None, "auto"])
+def test_sizes_are_those_of_the_rule_set(run, scorecards):
+    rows, *_ = run
+    bunch = load_breast_cancer(as_frame=True)
+    y = bunch.target.astype(str).to_numpy(object)
+    train, test = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=0)
+    clf = DiverseRuleSetClassifier(scorecards=scorecards, random_state=0).fit(bunch.data.iloc[train], y[train])
+    row = rows["breast_cancer", "default" if scorecards is None else "scorecards"]
+    assert {name: row[name] for name in metrics.Size._fields} == metrics.size(clf.rule_set_)._asdict()
+    assert (row["signs"] > 0) == (scorecards == "auto")
+    assert row["acc"] == pytest.approx(clf.score(bunch.data.iloc[test], y[test]))
+    assert row["uncovered"] == pytest.approx(1 - metrics.coverage(clf.rule_set_, bunch.data.iloc[train]))
+
+
+def test_rivals_are_at_most_as_large(run):
+    rows, *_ = run
+    for (table, model), row in rows.items():
+        for variant in VARIANTS:
+            ours = rows[table, variant]
+            if model == f"tree, as many leaves ({variant})":
+                assert row["statements"] == ours["statements"]
+            if model == f"tree, as many conditions ({variant})":
+                assert row["conditions"] <= ours["conditions"]
+
+
+def test_budgets_are_kept(run):
+    rows, *_ = run
+    seen = set()
+    for (table, model), row in rows.items():
+        *_, last = model.split(", ")
+        number, _, unit = last.partition(" ")
+        if number.isdigit() and unit in ("leaves", "statements", "conditions") and "absent" not in row:
+            assert row["statements" if unit == "leaves" else unit] <= int(number), (table, model)
+            seen.add((model.split(",")[0], unit, table))
+    both = {("tree", "leaves"), ("scorecards", "statements")}
+    more = {("tree", "conditions", "iris"), ("scorecards", "conditions", "iris")}  # more than two classes only
+    assert seen == {(*kind, table) for kind in both for table in ("iris", "breast_cancer")} | more
+
+
+def test_the_largest_tree_within_a_number_of_conditions():
+    split = split_of("iris")
+    for budget in (0, 1, 2, 5, 9, 14):
+        tree, _ = split.trees.with_conditions(budget)
+        larger, _ = split.trees.with_leaves(tree.get_n_leaves() + 1)
+        assert _trees.tree_conditions(tree, split.trees.column) <= budget
+        assert _trees.tree_conditions(larger, split.trees.column) > budget
+
+
+def test_conditions_of_a_tree_are_the_columns_on_the_way_to_each_leaf():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "blue", "green", "grey"], 300)
+    X = pd.DataFrame({"colour": colour, "size": rng.random(300)})
+    y = ((colour == "red") | (colour == "blue") | (X["size"] > 0.5)).astype(int)
+    numbers = _tables.as_numbers(X)
+    assert numbers.column.tolist() == [0, 0, 0, 0, 1]
+    tree = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(numbers.values, y)
+    paths = {}
+    for leaf, path in zip(tree.apply(numbers.values), tree.decision_path(numbers.values).toarray(), strict=True):
+        tested = [tree.tree_.feature[node] for node in np.flatnonzero(path) if node != leaf]
+        paths[leaf] = {int(numbers.column[feature]) for feature in tested}
+    assert _trees.tree_conditions(tree, numbers.column) == sum(map(len, paths.values()))
+    one_hot = sum(len(path) for path in paths.values())
+    assert one_hot < _trees.tree_conditions(tree, np.arange(5))  # blue and red are one condition on colour
+
+
+def test_leaves_are_drawn_to_their_parents():
+    """A leaf with the class weights (6, 0), and two leaves (0, 2) and (1, 3) below its sibling."""
+    shares = _trees.smoothed_shares(np.array([[6.0, 0], [0, 2], [1, 3]]), [(0, 1), (0, 2, 3), (0, 2, 4)])
+    root = np.array([7, 5]) / 12
+    inner = (np.array([1, 5]) + 10 * root) / 16
+    expected = [(np.array([6, 0]) + 10 * root) / 16, (np.array([0, 2]) + 10 * inner) / 12]
+    np.testing.assert_allclose(shares, [*expected, (np.array([1, 3]) + 10 * inner) / 14])
+
+
+def test_trees_of_a_split_have_the_labels_of_the_tree_and_smoothed_shares():
+    split = split_of("breast_cancer")
+    fitted = _rivals.tree_with_leaves(split, 6)
+    values = split.numbers()[1]
+    tree = DecisionTreeClassifier(max_leaf_nodes=6, class_weight="balanced", random_state=0)
+    tree.fit(split.numbers()[0], split.train_codes)
+    np.testing.assert_array_equal(fitted.model.predict(values), tree.predict(values))
+    smoothed, plain = fitted.model.predict_proba(values), tree.predict_proba(values)
+    np.testing.assert_allclose(smoothed.sum(axis=1), 1)
+    assert (smoothed.max(axis=1) < 1).all()
+    assert (plain.max(axis=1) == 1).any()
+
+
+def test_one_leaf_has_no_condition():
+    split = split_of("iris")
+    assert _rivals.tree_with_leaves(split, 1).size == {"statements": 1, "conditions": 0}
+
+
+def test_the_budget_of_conditions_is_met_by_size_alone(monkeypatch):
+    sizes = iter([4, 9, 12, 9])
+    accuracies = iter([0.9, 0.1, 0.8, 0.7])
+    monkeypatch.setattr(_models, "LIMITS", ((1, 1), (2, 1), (3, 1), (4, 1)))
+    monkeypatch.setattr(Split, "measure", lambda *_: {"conditions": next(sizes), "bacc": next(accuracies)})
+    split = split_of("iris")
+    assert _models.within_conditions("conjunctions", 10).run(split, {}) == {"conditions": 9, "bacc": 0.1}
+    assert _models.within_conditions("conjunctions", 3).run(split, {}) is None
+
+
+# --- figures -------------------------------------------------------------------------------------------------------
+
+
+def test_quality_of_two_classes_by_hand():
+    y, classes = np.array(["a", "a", "b"], object), np.array(["a", "b"], object)
+    p = np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
+    got = quality(y, np.array(["a", "b", "b"], object), p, classes)
+    assert got["bacc"] == pytest.approx(0.75)
+    assert got["acc"] == pytest.approx(2 / 3)
+    assert got["auc"] == pytest.approx(0.5)  # of the two pairs, b is above a in one
+    assert got["brier"] == pytest.approx((0.1**2 + 0.6**2 + 0.5**2) / 3)
+    assert got["log loss"] == pytest.approx(-(math.log(0.9) + math.log(0.4) + math.log(0.5)) / 3)
+
+
+def test_paired_differences_are_those_of_a_naive_computation():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"table": table, "split": split, "model": model, "classes": 2, "bacc": rng.random()}
+        for table in "pqrs"
+        for split in range(3)
+        for model in ("ours", "rival")
+        if (table, split, model) != ("s", 1, "rival")  # a split on which the rival failed
+    ]
+    kept = {(row["table"], row["split"], row["model"]): row["bacc"] for row in rows}
+    by_table = []
+    for table in "pqrs":
+        splits = [split for split in range(3) if (table, split, "rival") in kept]
+        by_table.append(statistics.mean(kept[table, s, "ours"] - kept[table, s, "rival"] for s in splits))
+    rng.shuffle(rows)
+    got = _summary.difference(_summary.as_frame(rows), "ours", "rival", "bacc")
+    assert got.mean == pytest.approx(statistics.mean(by_table))
+    assert got.error == pytest.approx(statistics.stdev(by_table) / 2)
+    assert (got.ahead, got.tables) == (sum(gap > 0 for gap in by_table), 4)
+    assert _summary.difference(_summary.as_frame(rows), "ours", "nobody", "bacc") is None
+
+
+def test_the_tables_are_of_groups_and_leave_out_what_is_incomparable(run):
+    _, _, page, _ = run
+    text = page.read_text()
+    assert "| two classes (1): ours / rival |" in text
+    assert "| more than two classes (1): ours / rival |" in text
+    assert "| mean of 2 tables, all tables |" in text
+    whole = text[text.index("| mean of 2 tables") :]
+    assert "tree, 20 leaves" in whole
+    assert "tree, 15 conditions" not in whole  # only for more than two classes
+    assert "| scorecards, 5 statements - tree, 5 leaves |" in whole
+
+
+def test_the_figure_is_a_picture(run, tmp_path):
+    _, results, _, asked = run
+    assert results.with_name("figure.png").read_bytes().startswith(b"\x89PNG")
+    frontier.main([*asked, "--resume", "--figure", str(tmp_path / "more.svg"), "--figure-tables", "more"])
+    assert "<svg" in (tmp_path / "more.svg").read_text()
+
+
+def test_points_of_the_figure_are_means_over_the_same_splits(capsys):
+    rows = [
+        {"table": table, "split": split, "model": model, "classes": 2, "statements": size, "bacc": size / 10}
+        for table, split, sizes in (("p", 0, (2, 3)), ("p", 1, (4, 3)), ("q", 0, (7, None)))
+        for model, size in zip(("whole", "part"), sizes, strict=True)
+        if size is not None
+    ]
+    got = _figures.points(_summary.as_frame(rows), ["whole", "part", "nobody"], "statements", "bacc")
+    np.testing.assert_allclose(got, [[5, 0.5]])  # table p: 3, table q: 7
+    assert "because not on all splits of all tables: part" in capsys.readouterr().err
+
+
+# --- results -------------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_run_is_continued_and_gives_the_same_tables(run, tmp_path, capsys, monkeypatch):
+    rows, results, page, asked = run
+    asked = [*asked[: asked.index("--results")], "--results", str(tmp_path / "part.jsonl"), "--resume"]
+    lines = results.read_text().splitlines()
+    # The second table is missing, and the last line is cut off; rows are in another order.
+    kept = [line for line in lines if json.loads(line)["table"] == "iris"]
+    (tmp_path / "part.jsonl").write_text("\n".join([*kept[::-1], lines[-1][:40]]))
+    frontier.main([*asked, "--markdown", str(tmp_path / "page.md")])
+
+    def without_seconds(text):
+        return [line.rsplit("|", 2)[0] for line in text.splitlines() if not line.startswith("| breast_cancer")]
+
+    assert without_seconds((tmp_path / "page.md").read_text()) == without_seconds(page.read_text())
+    again = list(map(json.loads, (tmp_path / "part.jsonl").read_text().splitlines()))
+    assert {(row["table"], row["model"]) for row in again} == set(rows)
+    assert len(again) == len(rows)
+    # Nothing is left to run, so that the tables are the same to the last digit.
+    monkeypatch.setattr(Split, "measure", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr(Split, "measure_rival", lambda *_: pytest.fail("fitted again"))
+    capsys.readouterr()
+    frontier.main(asked)
+    assert capsys.readouterr().out.strip() == (tmp_path / "page.md").read_text().strip()
+
+
+def test_results_are_not_overwritten_or_mixed(run, tmp_path):
+    _, results, _, asked = run
+    with pytest.raises(SystemExit, match=r"results.jsonl exists; give --resume"):
+        frontier.main(asked)
+    changed = [json.loads(line) for line in results.read_text().splitlines()]
+    for row in changed:
+        row["records"] += 1
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in changed))
+    with pytest.raises(SystemExit, match=r"'default' on split 0 of 'iris' with records 151, this run has 150"):
+        frontier.main([*ASKED, "--results", str(tmp_path / "other.jsonl"), "--resume"])
+    (tmp_path / "other.jsonl").write_text("no JSON\n" + json.dumps(changed[0]) + "\n")
+    with pytest.raises(SystemExit, match=r"line 1 of .*other.jsonl is not a row of results"):
+        frontier.main([*ASKED, "--results", str(tmp_path / "other.jsonl"), "--resume"])
+
+
+def test_a_rival_that_fails_is_reported_and_tried_again(tmp_path, capsys, monkeypatch):
+    asked = ["--tables", "iris", "--splits", "1", "--variants", "default", "--rivals", "logistic regression"]
+    asked += ["--results", str(tmp_path / "results.jsonl"), "--resume"]
+
+    def fail(_):
+        raise ArithmeticError("no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_rivals, "logistic", fail)
+        frontier.main(asked)
+    captured = capsys.readouterr()
+    assert "Failed: logistic regression on split 0 of iris" in captured.out
+    assert "logistic regression failed: ArithmeticError: no answer" in captured.err
+    frontier.main(asked)
+    captured = capsys.readouterr()
+    assert "Failed" not in captured.out
+    assert "1 models run, 1 known" in captured.err
+
+
+def test_a_failure_of_ours_ends_the_run(monkeypatch):
+    def fail(*_):
+        raise ArithmeticError("no rules")
+
+    monkeypatch.setattr(Split, "measure", fail)
+    with pytest.raises(ArithmeticError, match="no rules"):
+        frontier.main(ASKED)
+
+
+# --- tables and names ----------------------------------------------------------------------------------------------
+
+
+def test_unknown_names_are_errors_that_list_the_known_ones(capsys):
+    with pytest.raises(SystemExit, match=r"no table 'irs' in scikit-learn .*there are: iris, wine, breast_cancer"):
+        frontier.main(["--tables", "irs"])
+    with pytest.raises(SystemExit, match=r"no table 'irs'"):
+        frontier.main(["--exclude", "irs"])
+    with pytest.raises(SystemExit):
+        frontier.main(["--variants", "defualt"])
+    assert "unknown variants: defualt; known: default, scorecards" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        frontier.main(["--rivals", "oak"])
+    assert "unknown rivals: oak; known: tree, as many leaves" in capsys.readouterr().err
+
+
+def test_a_variant_that_this_version_cannot_run_is_left_out_with_a_message(capsys, monkeypatch):
+    monkeypatch.setitem(_models.VARIANTS, "later", {"max_rules": 3, "a_later_setting": True})
+    assert _models.available(["default", "later"]) == ("default",)
+    assert "left out: later, which needs the setting a_later_setting" in capsys.readouterr().err
+
+
+def test_every_variant_but_scorecards_only_can_be_run():
+    """A setting that is renamed would otherwise only leave out its variant."""
+    assert [name for name in _models.VARIANTS if _models.missing_settings(name)] in ([], ["scorecards only"])
+
+
+def test_tables_of_a_folder(tmp_path):
+    frame = pd.DataFrame({"a": range(16), "b": [*"xyxyxyxyxyxyxyx", None], "class": [1] * 7 + [2] * 5 + [3] * 4})
+    (tmp_path / "small").mkdir()
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_csv(tmp_path / "small" / "two.csv.gz", index=False)
+    frame.to_csv(tmp_path / "small" / "contracept.csv", index=False)
+    tables = _tables.Tables(str(tmp_path))
+    assert sorted(tables.names) == ["contracept", "one", "two"]
+    assert _tables.Tables(str(tmp_path), ["small"], ["two"]).names == ["contracept"]
+    table = tables.load("two")
+    assert sorted(set(table.y)) == ["1", "2"]  # the third class has four records
+    assert table.shape == {"records": 12, "columns": 2, "classes": 2}
+    frame.to_csv(tmp_path / "two.csv", index=False)
+    assert sorted(_tables.Tables(str(tmp_path)).names) == ["contracept", "one", "small/two", "two"]
+    with pytest.raises(_tables.TableNameError, match="no table 'three' in"):
+        _tables.Tables(str(tmp_path), ["three"])
+    with pytest.raises(_tables.TableNameError, match="must be a folder"):
+        _tables.Tables(str(tmp_path / "nowhere"))
+    frame.rename(columns={"class": "y"}).to_csv(tmp_path / "one.csv", index=False)
+    with pytest.raises(_tables.TableNameError, match=r"one.csv must have the target in its last column, named class"):
+        _tables.Tables(str(tmp_path)).load("one")
+
+
+def test_codes_of_contracept_are_categories(tmp_path):
+    frame = pd.DataFrame({"age": [20, 30] * 5, "living index": [1, 2] * 5, "class": [1, 2] * 5})
+    frame.to_csv(tmp_path / "contracept.csv", index=False)
+    X = _tables.Tables(str(tmp_path)).load("contracept").X
+    assert pd.api.types.is_numeric_dtype(X["age"])
+    assert X["living_index"].tolist()[:2] == ["1", "2"]
+
+
+def test_missing_values_as_numbers():
+    X = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["x", None, "y"], "c": [True, False, True]})
+    numbers = _tables.as_numbers(X)
+    np.testing.assert_array_equal(numbers.values, [[1, 1, 0, 1], [np.nan, 0, 0, 0], [3, 0, 1, 1]])
+    np.testing.assert_array_equal(numbers.filled[:, 0], [1, 0, 3])  # below all others
+
+
+def test_indicators_of_deciles_are_those_of_the_training_records():
+    train, test = np.array([[0.0, 5], [1, 5], [2, 5], [3, 5]]), np.array([[0.5, 9], [9, 9]])
+    inside, outside = _rivals.indicators(train, test)
+    np.testing.assert_array_equal(inside, [[1, 1, 1], [0, 1, 1], [0, 0, 1], [0, 0, 0]])  # the second column is constant
+    np.testing.assert_array_equal(outside, [[0, 1, 1], [0, 0, 0]])
+
+
+def test_risks_are_reweighted_as_if_classes_were_equally_frequent():
+    codes = np.array([0] * 9 + [1])
+    np.testing.assert_allclose(_rivals.reweighted(np.array([0.1, 0.5]), codes), [[0.5, 0.5], [0.1, 0.9]])
+
+
+def test_rows_have_no_figures_that_json_does_not_have(tmp_path):
+    results = _results.Results(tmp_path / "rows.jsonl")
+    with pytest.raises(ValueError, match="JSON"):
+        results.add({"table": "a", "split": 0, "model": "b", "bacc": math.nan})
