@@ -32,6 +32,8 @@ _MAX_RECORDS = 8000
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
 _PAIRS_PER_SIGN = 3
+# With more classes than leave so many pairs for each of them, no scorecard is learnt: it could not tell them apart.
+_PAIRS_PER_LABEL = 2
 # Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
 _N_FOLDS, _PATIENCE = 3, 8
 # After how many additions signs are chosen again, with two classes and with more: in the end, and in cross-fitting.
@@ -74,6 +76,9 @@ def learn_scorecard(
 ) -> LearntScorecard | None:
     """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
 
+    There is none either if ``max_signs`` is too small for the number of classes: with more than two classes, there are
+    up to three pairs of a sign and a class for each sign, and at least two pairs for each class are needed.
+
     Parameters
     ----------
     backend : the data
@@ -85,14 +90,15 @@ def learn_scorecard(
     excluded : items that are no signs
     """
     labels = np.flatnonzero(measures.searched)
-    if labels.size < 2 or not backend.n_items or max_signs < 1:
+    max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
+    too_many = labels.size > 2 and max_pairs < _PAIRS_PER_LABEL * labels.size
+    if labels.size < 2 or too_many or not backend.n_items or max_signs < 1:
         return None
     allowed = _allowed(backend, constraints, labels, min_support)
     allowed[list(excluded)] = False
     sample = _draw(backend, measures, labels, allowed, columns)
     if np.bincount(sample.codes, minlength=labels.size).min() < _N_FOLDS:  # too few records for cross-fitting
         return None
-    max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
     size = _choose_size(sample, max_signs, max_pairs)
     every = _EVERY[labels.size > 2]
     grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, size))
