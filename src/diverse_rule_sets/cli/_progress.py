@@ -38,7 +38,9 @@ def show_progress(description: str, verbose: int) -> Iterator[ProgressOptions]:
         task = bar.add_task(description, total=100.0, detail="")
 
         def update(progress: Progress) -> None:
-            if progress.coverage is not None:
+            if progress.coverage is None:
+                bar.update(task, detail=str(progress))
+            else:
                 detail = f"{progress.stage}, {progress.n_rules} rules"
                 bar.update(task, completed=100 * progress.coverage, detail=detail)
 

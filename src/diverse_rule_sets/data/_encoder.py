@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,23 @@ class Encoder:
         positions = np.array(opposites, np.int64)
         encoder.opposites = np.append(self.opposites, np.where(positions < 0, -1, positions + n_items))
         return encoder
+
+    @property
+    def wider_items(self) -> dict[int, tuple[int, ...]]:
+        """The items with a bound on the same side of the same column that hold for more records, nearest first.
+
+        Only items with one bound are listed, such as ``age > 50`` for ``age > 60``.
+        """
+        by_side: dict[tuple[int, str], list[tuple[Any, int]]] = {}
+        for item, (condition, column) in enumerate(zip(self.conditions, self.columns.tolist(), strict=True)):
+            if len(condition.comparisons) == 1:
+                test, bound = condition.comparisons[0]
+                by_side.setdefault((column, test), []).append((bound, item))
+        wider: dict[int, tuple[int, ...]] = {}
+        for (_, test), found in by_side.items():
+            items = [item for _, item in sorted(found, reverse=test.startswith("<"))]
+            wider.update({item: tuple(items[:j][::-1]) for j, item in enumerate(items)})
+        return wider
 
     def fit(self, table: Table, target: Target) -> Encoder:
         """Learn the conditions.

@@ -139,7 +139,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Sum of qualities + ``lambda_`` * sum of distances over pairs of the chosen rules.
     history_ : list of dict
         For each rule, in order: its label, ``quality``, ``distance_gain`` to the rules before it, ``recall_gain``
-        (share of its class newly covered), and the ``pass`` that found it (1 or 2; 0 for given rules).
+        (share of its class newly covered), the ``pass`` that found it (1 or 2; 0 for given rules), the ``phase`` of
+        the search (``"given"``, ``"first pass"``, ``"second pass"`` or ``"splitting"``) and the names of the
+        ``scorecards`` that it tests.
         ``pandas.DataFrame(clf.history_)`` shows it.
     n_features_in_ : int
     feature_names_in_ : array of column names, only if X has them
@@ -192,7 +194,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         binning: Any = "supervised",
         negation: bool = False,
         # scorecards
-        scorecards: Any = None,
+        scorecards: Any = "auto",
         max_signs: int = 10,
         # prediction
         conflict: Any = "smoothed",

@@ -52,7 +52,7 @@ from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchS
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import with_tables
 from diverse_rule_sets.model._rules import RuleSet
-from diverse_rule_sets.model._scorecards import Scorecard
+from diverse_rule_sets.model._scorecards import Scorecard, scorecards_of
 
 DEFAULTS = ("least_covered", "majority")
 # Maximum number of cut points of all columns together, if the number of bins is not given.
@@ -248,7 +248,9 @@ class SearchClassifier(RuleSetEstimator):
             "binning or required",
         )
 
-    def _prepare(self, table: Table, labels: list[Any], codes: NDArray[np.int64]) -> tuple[Plan, Data, tuple[Any, ...]]:
+    def _prepare(
+        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None = None
+    ) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         plan = self._plan(len(labels), len(constraints.given))
@@ -264,7 +266,13 @@ class SearchClassifier(RuleSetEstimator):
             card.warn(covers, backend, table)
         on_items = item_constraints(constraints, encoder, covers, labels)
         data = Data(encoder, backend, measures, on_items, classes.not_default, covers)
-        return plan, self._with_scorecards(data, plan, table, labels, constraints), constraints.given
+        if on_progress is not None:
+            on_progress(Progress("conditions", detail=f"{backend.n_items:,} possible conditions"))
+        with_cards = self._with_scorecards(data, plan, table, labels, constraints)
+        if on_progress is not None and with_cards.scorecards is not None:
+            cards = ", ".join(f"{len(card.signs)} signs" for card in with_cards.scorecards.levels)
+            on_progress(Progress("scorecards", detail=cards))
+        return plan, with_cards, constraints.given
 
     def _with_scorecards(
         self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints
@@ -302,7 +310,7 @@ class SearchClassifier(RuleSetEstimator):
     ) -> dict[str, Any]:
         """Learn from a table, and return the fitted attributes."""
         rng = generator(self.random_state)
-        plan, data, given = self._prepare(table, labels, codes)
+        plan, data, given = self._prepare(table, labels, codes, on_progress)
 
         def report(stage: str, n_rules: int, covered: Cover) -> None:
             if on_progress is not None:
@@ -358,6 +366,8 @@ def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:
             "distance_gain": step.distance_gain,
             "recall_gain": step.recall_gain,
             "pass": 0 if j < found.n_given else found.pass_,
+            "phase": step.phase,
+            "scorecards": [card.name for card in scorecards_of([rule])],
         }
         for j, (step, rule) in enumerate(zip(found.steps, rule_set, strict=True))
     ]

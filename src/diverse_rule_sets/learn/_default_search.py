@@ -3,7 +3,7 @@
 All cuts of scorecards are candidates. In each round, a few short bodies are drawn among uncovered records, and each is
 improved by local search within the limits. The greedy algorithm adds the best of all candidates found so far. A second
 pass chooses once more among all candidates, as in the search of the paper. Finally, rules that cover several classes
-are split in two.
+are split in two, and rules grow to cover records that no rule covers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
+from diverse_rule_sets.learn._growth import WiderItems, grow
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._selection import (
+    FIRST_PASS,
     LAMBDA_MODES,
     Candidates,
     ChosenRules,
@@ -86,7 +88,7 @@ def first_pass(
         if _choose(pool, chosen, trace.lambda_, local_search):
             n_failed = 0
             trace.n_seen.append(len(pool.candidates))
-            on_choice("first pass", len(chosen.steps), chosen.covered)
+            on_choice(FIRST_PASS, len(chosen.steps), chosen.covered)
         else:
             n_failed += 1
     return trace
@@ -98,9 +100,10 @@ def finish(
     trace: Trace,
     settings: SearchSettings,
     opposites: Integers | None,
+    wider: WiderItems,
     on_choice: OnChoice,
 ) -> FoundRules:
-    """Choose once more among all candidates, take the set with the higher objective, and split its rules.
+    """Choose once more among all candidates, take the set with the higher objective, split its rules and grow them.
 
     Parameters
     ----------
@@ -109,6 +112,7 @@ def finish(
     trace : the result of the first pass
     settings : its limits set the number of rules; if this is smaller than in the trace, the first rules are used
     opposites : array (n_items,), the item that holds for all other records, or -1; None for no splits
+    wider : items of the same column that hold for more records, by item
     on_choice : called after each chosen rule
     """
     max_rules = settings.limits.max_rules
@@ -121,9 +125,9 @@ def finish(
         given = trace.chosen.only_given()
         second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
         found = better_of(first, second)
-    if opposites is None:
-        return found
-    return split(backend, local_search, opposites, found, max_rules, on_choice, trace.chosen.only_given())
+    if opposites is not None:
+        found = split(backend, local_search, opposites, found, max_rules, on_choice, trace.chosen.only_given())
+    return grow(backend, local_search, found, wider, on_choice, trace.chosen.only_given())
 
 
 def _quality_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:
@@ -166,7 +170,8 @@ def _choose(pool: _Pool, chosen: ChosenRules, lambda_: float, local_search: Loca
     """Add the best candidate within the limits to the chosen rules; return whether there is one."""
     for j in pool.greedy_order(lambda_, local_search):
         candidate = pool.candidates[j]
-        step, cover = chosen.make_step(candidate.body, candidate.label, candidate.quality, float(pool.distances[j]))
+        distance = float(pool.distances[j])
+        step, cover = chosen.make_step(candidate.body, candidate.label, candidate.quality, distance, FIRST_PASS)
         if step.recall_gain > local_search.limits.min_recall_gain:
             chosen.add(step, cover)
             pool.mark_chosen(j, cover, chosen.covered)

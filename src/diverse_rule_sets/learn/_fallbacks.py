@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
+from diverse_rule_sets.learn._growth import WiderItems
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 
@@ -30,12 +31,11 @@ _MAX_SHORTENED = 400
 _MAX_RECORDS = 5000
 # Rules are shortened by n conditions only if there are at most this many ways to do so.
 _MAX_COMBINATIONS = 100
-# Weighted log loss (nats, over all uncovered records) that a fallback rule must save.
-_MIN_LOSS_SAVED = 0.1
+# Weighted log loss (nats, over all uncovered records) that a fallback rule must save: one that saves less is mostly
+# found by chance.
+_MIN_LOSS_SAVED = 3.0
 
 
-# Items of the same column that hold for more records than an item, by item: lower bounds of points for a lower bound.
-WiderItems = Mapping[int, Sequence[int]]
 NONE_WIDER: WiderItems = {}
 
 

@@ -91,10 +91,13 @@ class Data(NamedTuple):
         return self.given.levels(card) if known is None else known
 
     def uses_scorecards(self, learnt: LearntRules) -> bool:
-        """Return whether a rule or a fallback rule tests points; the items of scorecards are the last ones."""
-        n_plain = self.backend.n_items if self.without_scorecards is None else self.without_scorecards.backend.n_items
+        """Return whether a rule or a fallback rule tests points."""
         bodies = [step.body for step in learnt.found.learnt] + [rule.body for rule in learnt.fallbacks]
-        return any(item >= n_plain for body in bodies for item in body)
+        return any(self.of_scorecard(item) for body in bodies for item in body)
+
+    def of_scorecard(self, item: int) -> bool:
+        """Return whether an item is a cut of a scorecard; these are the last items."""
+        return self.without_scorecards is not None and item >= self.without_scorecards.backend.n_items
 
 
 class LearntRules(NamedTuple):
@@ -145,7 +148,8 @@ def _learn(
     trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
     opposites = data.encoder.opposites if plan.split else None
     plans = [plan.with_max_rules(n) for n in max_rules]
-    sets = [finish(data.backend, local_search, trace, one.settings, opposites, on_choice) for one in plans]
+    wider = data.encoder.wider_items
+    sets = [finish(data.backend, local_search, trace, one.settings, opposites, wider, on_choice) for one in plans]
     return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
 
 
@@ -185,7 +189,7 @@ def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]
     """Return fallback rules, made from learnt rules, for the records that neither learnt nor given rules cover."""
     bodies, limits = [step.body for step in found.learnt], plan.settings.limits
     columns, most = data.encoder.columns, plan.max_fallbacks
-    wider = {} if data.scorecards is None else data.scorecards.wider_items()
+    wider = {item: others for item, others in data.encoder.wider_items.items() if data.of_scorecard(item)}
     return find_fallbacks(
         data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints, wider
     )

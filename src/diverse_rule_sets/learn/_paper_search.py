@@ -21,6 +21,7 @@ from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, Giv
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import quality
 from diverse_rule_sets.learn._selection import (
+    FIRST_PASS,
     LAMBDA_MODES,
     Candidates,
     ChosenRules,
@@ -130,12 +131,12 @@ def _first_pass(
                 best = _Best(found.score, bodies.body(found.candidate), label, own_quality, found.distance)
         if best is None:
             break
-        step, cover = chosen.make_step(best.body, best.label, best.quality, best.distance)
+        step, cover = chosen.make_step(best.body, best.label, best.quality, best.distance, FIRST_PASS)
         if step.recall_gain <= limits.min_recall_gain:
             rotation.remove(best.label)
             continue
         chosen.add(step, cover)
-        on_choice("first pass", len(chosen.steps), chosen.covered)
+        on_choice(FIRST_PASS, len(chosen.steps), chosen.covered)
     return chosen.result(lambda_, 1), pool
 
 

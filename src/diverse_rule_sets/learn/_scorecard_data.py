@@ -19,7 +19,7 @@ from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._scorecards import LearntScorecard
 from diverse_rule_sets.model._conditions import Equals
 from diverse_rule_sets.model._formatting import format_name
-from diverse_rule_sets.model._scorecards import DEFAULT_NAME, Scorecard, ScorecardColumn
+from diverse_rule_sets.model._scorecards import DEFAULT_NAME, Scorecard
 from diverse_rule_sets.model._signs import Sign
 
 
@@ -40,21 +40,6 @@ class ScorecardData:
     constraints: Constraints
     prices: ScorecardPrices | None
     levels: Mapping[Scorecard, ScorecardLevels] = field(default_factory=dict)
-
-    def wider_items(self) -> dict[int, tuple[int, ...]]:
-        """Return, for each cut of points, the cuts in the same direction that hold for more records, nearest first."""
-        cuts: dict[tuple[int, str], list[tuple[int, int]]] = {}
-        for item, (condition, column) in enumerate(
-            zip(self.encoder.conditions, self.encoder.columns.tolist(), strict=True)
-        ):
-            if isinstance(condition.column, ScorecardColumn) and condition.comparisons:
-                test, points = condition.comparisons[0]
-                cuts.setdefault((column, test), []).append((points, item))
-        wider = {}
-        for (_, test), found in cuts.items():
-            items = [item for _, item in sorted(found, reverse=test == "<=")]
-            wider.update({item: tuple(items[:j][::-1]) for j, item in enumerate(items)})
-        return wider
 
 
 def levels_of_learnt(

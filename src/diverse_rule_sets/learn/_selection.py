@@ -25,6 +25,8 @@ LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
 }
 # Maximum number of items of all candidates that are kept for the second pass.
 _MAX_MEMBERS = 500_000_000
+# The parts of a search.
+GIVEN, FIRST_PASS, SECOND_PASS, SPLITTING, GROWTH = "given", "first pass", "second pass", "splitting", "growth"
 # Called after each chosen rule with the name of the pass, the number of rules and the records that they cover.
 OnChoice = Callable[[str, int, Cover], None]
 
@@ -40,7 +42,11 @@ class SearchSettings:
 
 
 class Step(NamedTuple):
-    """A chosen rule, and what it added to the rules chosen before it; the body of a given rule is empty."""
+    """A chosen rule, and what it added to the rules chosen before it; the body of a given rule is empty.
+
+    ``phase`` is the part of the search that found it: ``"given"``, ``"first pass"``, ``"second pass"`` or
+    ``"splitting"``.
+    """
 
     body: Body
     label: int
@@ -48,6 +54,7 @@ class Step(NamedTuple):
     quality: float
     distance_gain: float
     recall_gain: float
+    phase: str
 
 
 @dataclass
@@ -112,7 +119,8 @@ class ChosenRules:
         """Add the given rules; ``quality_of`` returns the quality of a rule from its class counts."""
         for rule in given:
             quality = quality_of(self._backend.class_counts(rule.cover), rule)
-            self.add(self._step((), rule.label, rule.cover, quality, self.distance_to(rule.cover)), rule.cover)
+            distance = self.distance_to(rule.cover)
+            self.add(self._step((), rule.label, rule.cover, quality, distance, GIVEN), rule.cover)
         self.n_given = len(given)
 
     def only_given(self) -> ChosenRules:
@@ -145,16 +153,16 @@ class ChosenRules:
         shared = self._backend.shared_counts(bodies, self._covers)
         return jaccard_distance(shared, sizes[:, None], np.array(self._sizes))
 
-    def make_step(self, body: Body, label: int, quality: float, distance: float) -> tuple[Step, Cover]:
+    def make_step(self, body: Body, label: int, quality: float, distance: float, phase: str) -> tuple[Step, Cover]:
         """Return what a rule would add, and the records that it covers, without adding it."""
         cover = self._backend.cover(body)
-        return self._step(body, label, cover, quality, distance), cover
+        return self._step(body, label, cover, quality, distance, phase), cover
 
-    def _step(self, body: Body, label: int, cover: Cover, quality: float, distance: float) -> Step:
+    def _step(self, body: Body, label: int, cover: Cover, quality: float, distance: float, phase: str) -> Step:
         class_counts = self._backend.class_counts(cover)
         new = self._backend.class_counts(self._backend.difference(cover, self.covered))[label]
         recall_gain = float(new / max(self._backend.class_totals[label], 1))
-        return Step(body, label, class_counts, quality, distance, recall_gain)
+        return Step(body, label, class_counts, quality, distance, recall_gain, phase)
 
     def distance_to(self, cover: Cover) -> float:
         """Return the sum of the distances of a cover to those of the chosen rules."""
@@ -218,7 +226,7 @@ def second_pass(
         nonlocal covered
         covers[candidate] = backend.cover(bodies.body(candidate))
         covered = backend.union(covered, covers[candidate])
-        on_choice("second pass", chosen.n_given + len(covers), covered)
+        on_choice(SECOND_PASS, chosen.n_given + len(covers), covered)
         if limits.max_overlap < 1:  # the overlap of a candidate with the chosen rules never decreases
             return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared_counts(bodies, [covered])[:, 0]))
         similar = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
@@ -226,5 +234,5 @@ def second_pass(
 
     choice = diversify.greedy(qualities, lambda_, k, distances, candidates_to_remove, initial_sums)
     for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):
-        chosen.add(*chosen.make_step(bodies.body(j), int(labels[j]), float(qualities[j]), distance))
+        chosen.add(*chosen.make_step(bodies.body(j), int(labels[j]), float(qualities[j]), distance, SECOND_PASS))
     return chosen.result(lambda_, 2)

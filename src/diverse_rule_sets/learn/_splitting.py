@@ -1,4 +1,4 @@
-"""Splitting rules that cover several classes in two, after all rules are chosen.
+"""Splitting rules that cover several classes in two parts with different labels, after all rules are chosen.
 
 A split never lowers the objective: the two parts are disjoint, so the sum of distances increases, and a rule is
 split only if the qualities of the parts add up to at least the quality of the rule.
@@ -13,7 +13,7 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn._local_search import LocalSearch
-from diverse_rule_sets.learn._selection import ChosenRules, FoundRules, OnChoice
+from diverse_rule_sets.learn._selection import SPLITTING, ChosenRules, FoundRules, OnChoice
 
 
 class _Split(NamedTuple):
@@ -46,6 +46,7 @@ def split(
     given : the given rules, which are never split
     """
     bodies = [step.body for step in found.learnt]
+    phases = [step.phase for step in found.learnt]
     known: dict[tuple[Body, int], _Split | None] = {}
     while given.n_given + len(bodies) < max_rules:
         before = given.covered
@@ -64,10 +65,11 @@ def split(
             break
         _, j, option = max(options, key=lambda entry: entry[:2])
         bodies[-j : -j + 1] = option.parts
-        on_choice("splitting", given.n_given + len(bodies), before)
+        phases[-j : -j + 1] = [SPLITTING, SPLITTING]
+        on_choice(SPLITTING, given.n_given + len(bodies), before)
     if len(bodies) == len(found.learnt):
         return found
-    return _rebuild(backend, local_search, bodies, found, given)
+    return rebuilt(backend, local_search, bodies, phases, found, given)
 
 
 def _best_split(
@@ -87,6 +89,7 @@ def _best_split(
     n_conditions = local_search.n_conditions(body)
     lengths = n_conditions + ~np.isin(local_search.columns[items], local_search.columns[list(body)])
     quality_gain = -measures.quality(whole, n_conditions)[0] * np.ones(items.size)
+    labels_of_parts = []
     for part, added in ((one, items), (other, opposites[items])):
         class_counts, shared = part[:, :-1], part[:, -1]
         allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
@@ -94,7 +97,9 @@ def _best_split(
         allowed &= measures.recall(class_counts, labels) > limits.min_recall_gain
         allowed &= local_search.constraints.allow_added(body, added, labels) & measures.searched[labels]
         quality_gain += quality
-    allowed &= quality_gain >= 0
+        labels_of_parts.append(labels)
+    # Two parts with the same label would be one more rule to read that changes no prediction.
+    allowed &= (quality_gain >= 0) & (labels_of_parts[0] != labels_of_parts[1])
     gains = measures.weighted_gain(one[:, :-1]) + measures.weighted_gain(other[:, :-1]) - measures.weighted_gain(whole)
     gains = np.where(allowed, gains, -1.0)
     if not gains.size or gains.max() <= 0:
@@ -107,12 +112,17 @@ def _best_split(
     return _Split(float(gains.max()), (first, second), fingerprints)
 
 
-def _rebuild(
-    backend: Backend, local_search: LocalSearch, bodies: list[Body], found: FoundRules, chosen: ChosenRules
+def rebuilt(
+    backend: Backend,
+    local_search: LocalSearch,
+    bodies: list[Body],
+    phases: list[str],
+    found: FoundRules,
+    chosen: ChosenRules,
 ) -> FoundRules:
     """Add the rules with these bodies, in this order, to the given rules; all measures are computed again."""
-    for body in bodies:
+    for body, phase in zip(bodies, phases, strict=True):
         cover = backend.cover(body)
         quality, label = local_search.measures.quality(backend.class_counts(cover), local_search.n_conditions(body))
-        chosen.add(*chosen.make_step(body, int(label), float(quality), chosen.distance_to(cover)))
+        chosen.add(*chosen.make_step(body, int(label), float(quality), chosen.distance_to(cover), phase))
     return chosen.result(found.lambda_, found.pass_)

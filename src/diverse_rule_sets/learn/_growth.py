@@ -1,0 +1,140 @@
+"""Growing rules at the end, so that they cover records that no rule covers yet, where they are right.
+
+A rule grows if one of its items is dropped or replaced by a wider one of the same column, such as ``age > 60`` by
+``age > 50``. The records that it newly covers must mostly be of its label, by weight, and the limit on overlap holds
+for all rules afterwards. The step with the largest gain is made first. The rules do not become longer, and there are
+no more of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from diverse_rule_sets._bits.bitset import Lists
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._selection import GROWTH, ChosenRules, FoundRules, OnChoice
+from diverse_rule_sets.learn._splitting import rebuilt
+
+# Items of the same column that hold for more records than an item, by item, nearest first.
+WiderItems = Mapping[int, Sequence[int]]
+
+
+class _Growth(NamedTuple):
+    """A rule, its new body, and the weight of its label less that of all others among the new records."""
+
+    gain: float
+    rule: int
+    body: Body
+
+
+def grow(
+    backend: Backend,
+    local_search: LocalSearch,
+    found: FoundRules,
+    wider: WiderItems,
+    on_choice: OnChoice,
+    given: ChosenRules,
+) -> FoundRules:
+    """Return the rules after growth.
+
+    Without a limit on overlap, the rules are returned unchanged if growth would lower the objective: then at least half
+    of the best objective stays guaranteed.
+
+    Parameters
+    ----------
+    backend : the data
+    local_search : has the limits, the measures and the constraints
+    found : the rules
+    wider : items of the same column that hold for more records, by item
+    on_choice : called after each step
+    given : the given rules, which do not grow
+    """
+    rules = _Rules(backend, local_search, found, given, wider)
+    while rules.step():
+        on_choice(GROWTH, given.n_given + len(rules.bodies), rules.covered)
+    bodies, phases = rules.bodies, [step.phase for step in found.learnt]
+    if bodies == [step.body for step in found.learnt]:
+        return found
+    bodies = [local_search.without_redundant_items(body) for body in bodies]
+    grown = rebuilt(backend, local_search, bodies, phases, found, given)
+    return found if local_search.limits.max_overlap >= 1 and grown.objective < found.objective else grown
+
+
+class _Rules:
+    """The rules while they grow."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        local_search: LocalSearch,
+        found: FoundRules,
+        given: ChosenRules,
+        wider: WiderItems,
+    ) -> None:
+        self._backend, self._search, self._wider = backend, local_search, wider
+        self.bodies = [step.body for step in found.learnt]
+        self._labels = [step.label for step in found.learnt]
+        self._n_given = given.n_given
+        self._covers = [*given.covers, *(backend.cover(body) for body in self.bodies)]
+        self._sizes: dict[Body, int] = {}
+
+    @property
+    def covered(self) -> Cover:
+        """The records that at least one rule covers."""
+        return reduce(self._backend.union, self._covers, self._backend.nothing)
+
+    def step(self) -> bool:
+        """Make the step with the largest gain; return whether there is one."""
+        uncovered = self._backend.difference(self._backend.everything, self.covered)
+        if not self._backend.class_counts(uncovered).any():
+            return False
+        steps = [one for j in range(len(self.bodies)) for one in self._steps_of(j, uncovered)]
+        for _, j, body in sorted(steps, key=lambda one: (-one.gain, one.rule, one.body)):
+            cover = self._backend.cover(body)
+            if self._within_overlap(self._n_given + j, cover):
+                self.bodies[j], self._covers[self._n_given + j] = body, cover
+                return True
+        return False
+
+    def _steps_of(self, j: int, uncovered: Cover) -> list[_Growth]:
+        """Return the steps of a rule that are right for the records that are newly covered."""
+        measures, label = self._search.measures, self._labels[j]
+        bodies = self._longer_covers(j)
+        if not bodies:
+            return []
+        new = self._backend.class_counts_of(Lists.of(bodies), uncovered)
+        weights = new * np.where(measures.searched, measures.weights, 0.0)
+        gains = 2 * weights[:, label] - weights.sum(axis=1)
+        own = self._backend.class_counts(self._covers[self._n_given + j])
+        right = (gains > 0) & (measures.shares(new).argmax(axis=1) == label)
+        right &= measures.shares(own + new).argmax(axis=1) == label
+        return [_Growth(round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()]
+
+    def _longer_covers(self, j: int) -> list[Body]:
+        """Return the body of a rule with an item dropped or replaced by a wider one, as the constraints allow."""
+        body, constraints = self.bodies[j], self._search.constraints
+        found: dict[Body, None] = {}
+        for item in body:
+            rest = tuple(other for other in body if other != item)
+            if rest:
+                found[rest] = None
+            found.update(dict.fromkeys(tuple(sorted({*rest, other})) for other in self._wider.get(item, ())))
+        return [longer for longer in found if constraints.allow(longer, self._labels[j])]
+
+    def _within_overlap(self, position: int, cover: Cover) -> bool:
+        """Return whether all learnt rules are within the limit on overlap if a rule has another cover."""
+        backend, limits = self._backend, self._search.limits
+        covers = [*self._covers[:position], cover, *self._covers[position + 1 :]]
+        before = backend.nothing
+        for number, one in enumerate(covers):
+            if number >= max(position, self._n_given):
+                size, shared = backend.sizes_within([one, before], one)
+                if not limits.allow_overlap(size, shared):
+                    return False
+            before = backend.union(before, one)
+        return True
