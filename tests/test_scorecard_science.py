@@ -397,21 +397,23 @@ def run_with_cuts(seed, max_rules):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_guarantee_holds_over_candidates_with_cuts_of_points(seed):
-    """Half of the best objective of as many candidates as there are rules, all cuts of points among them."""
+    """Half of the best objective of as many candidates as there are rules; all cuts of points are candidates."""
     trace, found, backend, n_plain = run_with_cuts(seed, max_rules=3)
     pool = trace.pool.candidates[: trace.n_seen[-1]]
     covers = [frozenset(np.flatnonzero(flags_of(backend, backend.cover(one.body))).tolist()) for one in pool]
-    enough = [
-        frozenset(np.flatnonzero(flags).tolist())
-        for flags in (flags_of(backend, backend.cover((item,))) for item in range(n_plain, backend.n_items))
-        if flags.sum() >= 3
-    ]
-    n_cuts = sum(cover in covers for cover in enough)
+    codes = make_items(seed, 2, 200)[2]
+    totals = np.bincount(codes)
+    for item in range(n_plain, backend.n_items):
+        flags = flags_of(backend, backend.cover((item,)))
+        counts = np.bincount(codes[flags], minlength=2).tolist()
+        quality, _ = naive.refined_quality(counts, totals.tolist(), (100 / totals).tolist(), 5.0, 0.02, 1)
+        if flags.sum() >= 3 and quality > 0:
+            assert frozenset(np.flatnonzero(flags).tolist()) in covers
     distance = [[naive.jaccard_distance(a, b) for b in covers] for a in covers]
     qualities = [one.quality for one in pool]
     best = naive.best_value(qualities, distance, trace.lambda_, len(found.steps))
     chosen = [next(j for j, one in enumerate(pool) if one.body == step.body) for step in found.steps]
     assert found.objective == pytest.approx(naive.value(chosen, qualities, distance, trace.lambda_))
     assert best / 2 <= found.objective <= best * (1 + 1e-9)
-    assert n_cuts >= 4
     assert len(found.steps) == 3
+    assert any(item >= n_plain for one in pool for item in one.body)
