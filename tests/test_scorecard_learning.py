@@ -220,7 +220,7 @@ def test_scorecards_help_where_weak_signs_add_up():
     X, y = make_additive(600, 0)
     X_test, y_test = make_additive(2000, 1)
     clf = DiverseRuleSetClassifier(scorecards="auto", max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
-    plain = DiverseRuleSetClassifier(max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
+    plain = DiverseRuleSetClassifier(scorecards=None, max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
     (card,) = clf.rule_set_.scorecards
     assert card.labels == ("yes",)
     assert 4 <= len(card.signs) <= 10
@@ -234,7 +234,7 @@ def test_without_a_scorecard_the_rules_are_those_without_the_parameter():
     X, y = rng.normal(size=(150, 4)).round(1), rng.integers(0, 2, 150)
     clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X, y)
     assert clf.rule_set_.scorecards == ()
-    assert clf.rule_set_ == DiverseRuleSetClassifier(random_state=0).fit(X, y).rule_set_
+    assert clf.rule_set_ == DiverseRuleSetClassifier(scorecards=None, random_state=0).fit(X, y).rule_set_
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -345,7 +345,7 @@ def test_rare_classes_get_no_points():
 def test_tables_of_a_few_records(n):
     X, y = np.arange(n)[:, None], np.arange(n) % 2
     clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0, min_support=1).fit(X, y)
-    assert clf.rule_set_ == DiverseRuleSetClassifier(random_state=0, min_support=1).fit(X, y).rule_set_
+    assert clf.rule_set_ == DiverseRuleSetClassifier(scorecards=None, random_state=0, min_support=1).fit(X, y).rule_set_
 
 
 def test_too_few_classes_give_no_scorecard():

@@ -392,7 +392,7 @@ def run_with_cuts(seed, max_rules):
     settings = SearchSettings(4, "strict", True, limits)
     sampler, rng = RejectionSampler(backend, "pairs", 0.1), np.random.default_rng(seed)
     trace = default_search.first_pass(backend, sampler, search, settings, rng, lambda *_: None)
-    return trace, default_search.finish(backend, search, trace, settings, None, lambda *_: None), backend, n_plain
+    return trace, default_search.finish(backend, search, trace, settings, None, {}, lambda *_: None), backend, n_plain
 
 
 @pytest.mark.parametrize("seed", range(4))
