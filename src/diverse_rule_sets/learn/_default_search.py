@@ -3,11 +3,12 @@
 All cuts of scorecards are candidates. In each round, a few short bodies are drawn among uncovered records, and each is
 improved by local search within the limits. The greedy algorithm adds the best of all candidates found so far. A second
 pass chooses once more among all candidates, as in the search of the paper. Finally, rules that cover several classes
-are split in two, and rules grow to cover records that no rule covers.
+are split in two, rules grow to cover records that no rule covers, and rules of one label are merged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -17,9 +18,10 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
-from diverse_rule_sets.learn._growth import WiderItems, grow
+from diverse_rule_sets.learn._growth import NONE_WIDER, WiderItems, grow
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
+from diverse_rule_sets.learn._merging import merge
 from diverse_rule_sets.learn._selection import (
     FIRST_PASS,
     LAMBDA_MODES,
@@ -32,12 +34,15 @@ from diverse_rule_sets.learn._selection import (
     second_pass,
 )
 from diverse_rule_sets.learn._splitting import split
+from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import RejectionSampler
 
 # How many of the best earlier candidates each round starts from again.
 _N_OLD_STARTS = 3
 # Largest number of items of a body that the local search starts from.
 _MAX_START_ITEMS = 8
+# Largest number of times that rules are grown and merged.
+_MAX_IMPROVEMENTS = 4
 # The search ends after this many successive rounds without a new rule; each of them has more starts than the previous.
 _MAX_FAILED_ROUNDS = 3
 
@@ -49,6 +54,42 @@ class Trace(NamedTuple):
     pool: _Pool
     n_seen: list[int]  # number of candidates in the pool when each rule was chosen
     lambda_: float
+
+
+class Improvement(NamedTuple):
+    """How the chosen rules are improved.
+
+    Parameters
+    ----------
+    opposites : array (n_items,), the item that holds for all other records, or -1; None for no splits
+    wider : items of the same column that hold for more records, by item
+    value : the value of rules; None for no merging
+    """
+
+    opposites: Integers | None = None
+    wider: WiderItems = NONE_WIDER
+    value: Value | None = None
+
+    def apply(
+        self,
+        backend: Backend,
+        local_search: LocalSearch,
+        found: FoundRules,
+        max_rules: int,
+        on_choice: OnChoice,
+        given: Callable[[], ChosenRules],
+    ) -> FoundRules:
+        """Return the rules after splits, growth and merging; ``given`` returns the given rules alone."""
+        if self.opposites is not None:
+            found = split(backend, local_search, self.opposites, found, max_rules, on_choice, given())
+        for _ in range(_MAX_IMPROVEMENTS):
+            before = [step.body for step in found.learnt]
+            found = grow(backend, local_search, found, self.wider, on_choice, given())
+            if self.value is not None:
+                found = merge(self.value, found, self.wider, on_choice, given())
+            if before == [step.body for step in found.learnt]:
+                break
+        return found
 
 
 def first_pass(
@@ -99,11 +140,12 @@ def finish(
     local_search: LocalSearch,
     trace: Trace,
     settings: SearchSettings,
-    opposites: Integers | None,
-    wider: WiderItems,
+    improvement: Improvement,
     on_choice: OnChoice,
 ) -> FoundRules:
-    """Choose once more among all candidates, take the set with the higher objective, split its rules and grow them.
+    """Choose once more among all candidates, take the set with the higher objective, and improve its rules.
+
+    Rules are split, grown and merged.
 
     Parameters
     ----------
@@ -111,8 +153,7 @@ def finish(
     local_search : has the limits, the measures and the constraints
     trace : the result of the first pass
     settings : its limits set the number of rules; if this is smaller than in the trace, the first rules are used
-    opposites : array (n_items,), the item that holds for all other records, or -1; None for no splits
-    wider : items of the same column that hold for more records, by item
+    improvement : how the rules are improved
     on_choice : called after each chosen rule
     """
     max_rules = settings.limits.max_rules
@@ -125,9 +166,7 @@ def finish(
         given = trace.chosen.only_given()
         second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
         found = better_of(first, second)
-    if opposites is not None:
-        found = split(backend, local_search, opposites, found, max_rules, on_choice, trace.chosen.only_given())
-    return grow(backend, local_search, found, wider, on_choice, trace.chosen.only_given())
+    return improvement.apply(backend, local_search, found, max_rules, on_choice, trace.chosen.only_given)
 
 
 def _quality_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
-from diverse_rule_sets.learn._growth import WiderItems
+from diverse_rule_sets.learn._growth import NONE_WIDER, WiderItems
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 
@@ -34,9 +34,6 @@ _MAX_COMBINATIONS = 100
 # Weighted log loss (nats, over all uncovered records) that a fallback rule must save: one that saves less is mostly
 # found by chance. On large tables it must save so much for each record of the table, to be worth reading.
 _MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD = 3.0, 0.001
-
-
-NONE_WIDER: WiderItems = {}
 
 
 class Fallback(NamedTuple):

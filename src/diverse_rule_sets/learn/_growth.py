@@ -16,12 +16,14 @@ import numpy as np
 
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import GROWTH, ChosenRules, FoundRules, OnChoice
 from diverse_rule_sets.learn._splitting import rebuilt
 
 # Items of the same column that hold for more records than an item, by item, nearest first.
 WiderItems = Mapping[int, Sequence[int]]
+NONE_WIDER: WiderItems = {}
 
 
 class _Growth(NamedTuple):
@@ -101,7 +103,9 @@ class _Rules:
         ):
             j, body = step.rule, step.body
             cover = self._backend.cover(body)
-            if self._within_overlap(self._n_given + j, cover):
+            position = self._n_given + j
+            covers = [*self._covers[:position], cover, *self._covers[position + 1 :]]
+            if within_overlap(self._backend, self._search.limits, covers, position):
                 self.bodies[j], self._covers[self._n_given + j] = body, cover
                 return True
         return False
@@ -134,15 +138,14 @@ class _Rules:
             found.update(dict.fromkeys(tuple(sorted({*rest, other})) for other in self._wider.get(item, ())))
         return [longer for longer in found if constraints.allow(longer, self._labels[j])]
 
-    def _within_overlap(self, position: int, cover: Cover) -> bool:
-        """Return whether all learnt rules are within the limit on overlap if a rule has another cover."""
-        backend, limits = self._backend, self._search.limits
-        covers = [*self._covers[:position], cover, *self._covers[position + 1 :]]
-        before = backend.nothing
-        for number, one in enumerate(covers):
-            if number >= max(position, self._n_given):
-                size, shared = backend.sizes_within([one, before], one)
-                if not limits.allow_overlap(size, shared):
-                    return False
-            before = backend.union(before, one)
-        return True
+
+def within_overlap(backend: Backend, limits: Limits, covers: Sequence[Cover], first: int) -> bool:
+    """Return whether the rules from position ``first`` on are within the limit on overlap with those before them."""
+    before = backend.nothing
+    for number, cover in enumerate(covers):
+        if number >= first:
+            size, shared = backend.sizes_within([cover, before], cover)
+            if not limits.allow_overlap(size, shared):
+                return False
+        before = backend.union(before, cover)
+    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -12,26 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Lists
-from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
-from diverse_rule_sets.learn._default_search import finish, first_pass
+from diverse_rule_sets.learn._default_search import Improvement, finish, first_pass
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._given_covers import GivenCovers
+from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
+from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
-from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import Scorecard
 
 # If the rules leave more than this share of the records uncovered, a second search is made.
 _MANY_UNCOVERED = 0.1
-# What a record that no rule covers costs in the comparison of two searches, in nats.
-_UNCOVERED_PRICE = 0.05
 # Expected number of items of a drawn body if the odds are not given.
 _EXPECTED_ITEMS = 2.0
 
@@ -136,7 +134,7 @@ def learn(
 
     If no rule uses a scorecard, the rules are those of a search without scorecards. If the rules leave many records
     uncovered, a second search is made: without scorecards, if the first one used them, and with conditions on points
-    only, if it did not. Of the two, the set of the higher value (:func:`_value`) is kept.
+    only, if it did not. Of the two, the set of the higher value (:func:`_value_of`) is kept.
     """
     start = copy.deepcopy(rng)
     found = _learn(data, plan, max_rules, rng, on_choice)
@@ -152,7 +150,7 @@ def learn(
             if _uncovered_share(data, without) <= _MANY_UNCOVERED:
                 continue
             without = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
-        found[j] = max(found[j], without, key=lambda learnt: _value(data, plan, learnt))
+        found[j] = max(found[j], without, key=lambda learnt: _value_of(data, plan, learnt))
     return found
 
 
@@ -161,61 +159,46 @@ def _uncovered_share(data: Data, learnt: LearntRules) -> float:
     return 1.0 - float(data.backend.class_counts(learnt.found.covered).sum()) / max(data.backend.n_records, 1)
 
 
-def _value(data: Data, plan: Plan, learnt: LearntRules) -> float:
-    """Return how much the rules raise the weighted log-likelihood of the training records, less what they cost.
+def _value_of(data: Data, plan: Plan, learnt: LearntRules) -> float:
+    """Return the value of a rule set: gains of all statements, less prices of conditions, signs and uncovered records.
 
-    Records are counted under the first rule that covers them, under a fallback rule, or under the default label, and
-    by points, if the rule tests points. The price of a condition, and of two signs, is that of evidence: half of the
-    logarithm of the number of items. Records that no rule covers have a price as well.
+    Records are counted under the first rule that covers them, under a fallback rule, or under the default label.
     """
     backend, found = data.backend, learnt.found
+    value = _make_value(data, _make_local_search(data, plan, plan.settings.limits))
     bodies = [step.body for step in found.learnt] + [fallback.body for fallback in learnt.fallbacks]
     covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
-    left, gain = backend.everything, 0.0
+    left, total = backend.everything, -value.price(bodies)
     for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
-        gain += _gain(data, body, backend.intersection(cover, left))
+        total += value.gain(body, backend.intersection(cover, left))
         left = backend.difference(left, cover)
-    n_conditions = float(sum(len(set(data.encoder.columns[list(body)].tolist())) for body in bodies))
     if data.scorecards is not None and data.uses_scorecards(learnt):
-        n_conditions += 0.5 * sum(card.n_pairs for card in data.scorecards.levels)
-    price = 0.5 * plan.min_evidence * n_conditions * math.log(max(backend.n_items, 2))
-    return gain - price - _UNCOVERED_PRICE * _uncovered_share(data, learnt) * backend.n_records
-
-
-def _gain(data: Data, body: Body, cover: Cover) -> float:
-    """Return how much a rule raises the weighted log-likelihood of some records, which are counted by points."""
-    measures, counts = data.measures, data.backend.class_counts(cover)
-    followed = followed_column([data.encoder.conditions[item] for item in body])
-    if followed is None:
-        return float(measures.weighted_gain(counts))
-    by_points = np.array(list(data.levels(followed[0].scorecard).counts_by_points(followed[0], cover).values()))
-    if not by_points.size:
-        return 0.0
-    shares = by_points * measures.weights + measures.smoothing * measures.shares(counts)
-    shares /= shares.sum(axis=1, keepdims=True)
-    weights = by_points * np.where(measures.searched, measures.weights, 0.0)
-    return float((weights * np.log(np.maximum(shares, 1e-300) / np.maximum(measures.weighted_prior, 1e-300))).sum())
+        total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))
+    return total - value.price_of_uncovered(backend.difference(backend.everything, found.covered))
 
 
 def _learn(
     data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
 ) -> list[LearntRules]:
     limits = plan.with_max_rules(max(max_rules)).settings.limits
-    local_search = LocalSearch(
-        data.backend,
-        data.encoder.columns,
-        data.measures,
-        limits,
-        plan.min_evidence,
-        data.constraints,
-        None if data.scorecards is None else data.scorecards.prices,
-    )
+    local_search = _make_local_search(data, plan, limits)
     trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
     opposites = data.encoder.opposites if plan.split else None
+    improvement = Improvement(opposites, data.encoder.wider_items, _make_value(data, local_search))
     plans = [plan.with_max_rules(n) for n in max_rules]
-    wider = data.encoder.wider_items
-    sets = [finish(data.backend, local_search, trace, one.settings, opposites, wider, on_choice) for one in plans]
+    sets = [finish(data.backend, local_search, trace, one.settings, improvement, on_choice) for one in plans]
     return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
+
+
+def _make_local_search(data: Data, plan: Plan, limits: Limits) -> LocalSearch:
+    prices = None if data.scorecards is None else data.scorecards.prices
+    return LocalSearch(
+        data.backend, data.encoder.columns, data.measures, limits, plan.min_evidence, data.constraints, prices
+    )
+
+
+def _make_value(data: Data, local_search: LocalSearch) -> Value:
+    return Value(data.backend, data.encoder, data.measures, local_search, data.levels)
 
 
 def learn_as_in_paper(

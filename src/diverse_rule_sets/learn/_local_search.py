@@ -127,7 +127,7 @@ class LocalSearch:
         self.limits = limits
         self.constraints = constraints
         self._min_evidence = min_evidence
-        self._n_free = int(measures.searched.sum()) - 1  # number of free class shares
+        self.n_free = int(measures.searched.sum()) - 1  # number of free class shares
         self._covered = backend.nothing
         self._prices = prices
         self._chosen: Sequence[Body] = ()
@@ -313,7 +313,7 @@ class LocalSearch:
         whole, part = (some.reshape(alone.shape[0], -1)[:, mixed].T for some in (alone, counts[:-1]))
         likelihood = self.measures.log_likelihood
         gains = likelihood(part) + likelihood(whole - part) - likelihood(whole)
-        needed = self.evidence_needed(n_plain.reshape(-1)[mixed], self._n_free, whole.sum(axis=1))
+        needed = self.evidence_needed(n_plain.reshape(-1)[mixed], self.n_free, whole.sum(axis=1))
         enough = np.ones(n_plain.size, np.bool_)
         enough[mixed] = gains >= _EVIDENCE_BESIDE_POINTS * needed
         return enough.reshape(n_plain.shape)
@@ -367,7 +367,7 @@ class LocalSearch:
         """Return whether each body has enough evidence."""
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
-        needed = self.evidence_needed(n_conditions, self._n_free, self._backend.n_records)
+        needed = self.evidence_needed(n_conditions, self.n_free, self._backend.n_records)
         return np.asarray((n_conditions == 0) | (self.measures.evidence(class_counts) >= needed))
 
 

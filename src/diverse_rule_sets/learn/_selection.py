@@ -26,7 +26,8 @@ LAMBDA_MODES: dict[str, Callable[[Floats], float]] = {
 # Maximum number of items of all candidates that are kept for the second pass.
 _MAX_MEMBERS = 500_000_000
 # The parts of a search.
-GIVEN, FIRST_PASS, SECOND_PASS, SPLITTING, GROWTH = "given", "first pass", "second pass", "splitting", "growth"
+GIVEN, FIRST_PASS, SECOND_PASS = "given", "first pass", "second pass"
+SPLITTING, GROWTH, MERGING = "splitting", "growth", "merging"
 # Called after each chosen rule with the name of the pass, the number of rules and the records that they cover.
 OnChoice = Callable[[str, int, Cover], None]
 

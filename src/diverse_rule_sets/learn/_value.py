@@ -1,0 +1,74 @@
+"""The value of statements: how much they raise the log-likelihood of the training records, and what they cost to read.
+
+Two rule sets are compared by their values, and a rule is kept only if it is worth its price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.learn._local_search import LocalSearch
+from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
+from diverse_rule_sets.model._point_probabilities import followed_column
+from diverse_rule_sets.model._scorecards import Scorecard
+
+# What a record that no rule covers costs, in nats: its only reason is that no rule covers it.
+_UNCOVERED_PRICE = 1.0
+_SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
+
+
+class Value(NamedTuple):
+    """Gains and prices of rules.
+
+    Parameters
+    ----------
+    backend, encoder, measures : the data
+    local_search : knows how much evidence a rule needs, which is its price
+    levels : the records by points of a scorecard
+    """
+
+    backend: Backend
+    encoder: Encoder
+    measures: Measures
+    local_search: LocalSearch
+    levels: Callable[[Scorecard], ScorecardLevels]
+
+    def gain(self, body: Body, cover: Cover) -> float:
+        """Return how much a rule raises the weighted log-likelihood of the records for which it decides.
+
+        If the rule tests points, the records are counted by points; the class shares of each number of points are
+        smoothed with those of the rule.
+        """
+        measures, counts = self.measures, self.backend.class_counts(cover)
+        followed = followed_column([self.encoder.conditions[item] for item in body])
+        if followed is None:
+            return float(measures.weighted_gain(counts))
+        by_points = self.levels(followed[0].scorecard).counts_by_points(followed[0], cover)
+        if not by_points:
+            return 0.0
+        weighted = np.array(list(by_points.values())) * measures.weights
+        shares = weighted + measures.smoothing * measures.shares(counts)
+        shares /= shares.sum(axis=1, keepdims=True)
+        lift = np.log(np.maximum(shares, _SMALLEST) / np.maximum(measures.weighted_prior, _SMALLEST))
+        return float((weighted * lift)[:, measures.searched].sum())
+
+    def price(self, bodies: Iterable[Body]) -> float:
+        """Return the price of rules with these bodies: the evidence that rules of as many conditions need."""
+        search = self.local_search
+        lengths = np.array([search.n_conditions(body) for body in bodies], np.int64)
+        return float(np.sum(search.evidence_needed(lengths, search.n_free, self.backend.n_records)))
+
+    def price_of_uncovered(self, cover: Cover) -> float:
+        """Return the price of records that no rule covers."""
+        return _UNCOVERED_PRICE * float(self.backend.class_counts(cover).sum())
+
+    def price_of_signs(self, n_signs: int) -> float:
+        """Return the price of signs: half of that of as many conditions of one rule."""
+        needed = self.local_search.evidence_needed
+        return 0.5 * float(needed(n_signs, 0, self.backend.n_records))
