@@ -591,3 +591,31 @@ def probabilities_by_points(shares, followed, own, mean, b, s):
         else:
             p = min(p, max(largest / (1.01 + largest), shares[followed]))
     return [p if c == followed else rest[c] * (1 - p) for c in range(n)]
+
+
+def weighted_gain(counts, totals, weights, smoothing):
+    """Return how much the smoothed, weighted class shares of some records raise their weighted log-likelihood."""
+    n = sum(totals)
+    prior = [t / n for t in totals]
+    scale = sum(p * w for p, w in zip(prior, weights, strict=True))
+    weights = [w / scale for w in weights]
+    mixed = [(c + smoothing * p) * w for c, p, w in zip(counts, prior, weights, strict=True)]
+    gain = 0.0
+    for c, m, p, w in zip(counts, mixed, prior, weights, strict=True):
+        if c:
+            gain += c * w * math.log(m / sum(mixed) / (p * w))
+    return gain
+
+
+def set_value(rules, y, weights, smoothing, price, uncovered_price):
+    """Return the value of rules, each a set of records and a number of conditions: gains less prices."""
+    classes = range(len(weights))
+    totals = [sum(label == k for label in y) for k in classes]
+    left, value = set(range(len(y))), 0.0
+    for records, n_conditions in rules:
+        own = records & left
+        value += weighted_gain([sum(y[r] == k for r in own) for k in classes], totals, weights, smoothing)
+        value -= price(n_conditions)
+        left -= records
+    value += weighted_gain([sum(y[r] == k for r in left) for k in classes], totals, weights, smoothing)
+    return value - uncovered_price * len(left)
