@@ -74,15 +74,16 @@ def test_a_record_alone_gets_the_label_that_it_gets_in_a_table(kind, values):
     st.lists(st.sampled_from([value for value in VALUES if value != math.inf] + MISSING), min_size=4, max_size=14),
     st.lists(st.sampled_from(["no", "yes", "maybe"]), min_size=14, max_size=14),
     st.sampled_from(["series", "array", "list"]),
+    st.sampled_from([None, "auto"]),
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_any_mixture_of_values(values, labels, form):
+def test_any_mixture_of_values(values, labels, form, scorecards):
     X = objects(values)
     if form == "array":
         X = X.to_numpy()
     elif form == "list":
         X = [[value, "text"] for value in values]
-    clf = DiverseRuleSetClassifier(random_state=0, min_support=1, min_evidence=0)
+    clf = DiverseRuleSetClassifier(random_state=0, min_support=1, min_evidence=0, scorecards=scorecards)
     zones = {naive.value_type(value) for value in values if not naive.is_missing(value)}
     if zones == {"date", "date in UTC"}:
         with pytest.raises(TypeError, match=r"column '.*' mixes dates with and without a time zone"):
@@ -92,7 +93,9 @@ def test_any_mixture_of_values(values, labels, form):
     assert_no_batch(clf, X)
     for rule in clf.rule_set_.all_rules:
         if form == "series":
-            assert Rule.parse(str(rule)).covers(X).tolist() == rule.covers(X).tolist()
+            again = Rule.parse(str(rule), clf.rule_set_.scorecards)
+            assert again == rule
+            assert again.covers(X).tolist() == rule.covers(X).tolist()
 
 
 @settings(max_examples=300, deadline=None)
