@@ -116,8 +116,8 @@ class Case:
     @property
     def oracle(self):
         """The arguments of the oracle after the rules."""
-        weights = self.weights.tolist()
-        return self.given, self.records, self.y, weights, 2.0, self.wider, self.allowed, self.max_overlap, self.rare
+        table = self.given, self.records, self.y, self.columns.tolist()
+        return *table, self.weights.tolist(), 2.0, self.wider, self.allowed, self.max_overlap, self.rare
 
     def covers(self, rules):
         return [*self.given, *(naive.cover(body, self.records) for body, _ in rules)]

@@ -139,16 +139,15 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
             raise ValueError(f"{problem}, expected at most {_MAX_EDGES}")
         return sorted({_check_edge(edge, column) for edge in binning})
     present = column.values[known]
+    values, ranks, counts = np.unique(present, return_inverse=True, return_counts=True)
     if binning == "supervised":
-        values, ranks = np.unique(present, return_inverse=True)
         subset = Target(target.codes[known], target.weights)
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
         edges = [_midpoint(values[cut - 1], values[cut]) for cut in cuts.tolist()]
     else:
-        values = np.unique(present)
         edges = _EDGES[binning](present, values, n_bins)
     # An edge without values above it separates nothing, and would bound the outer interval.
-    return sorted({shortest(edge, values, column.kind) for edge in edges if edge < values[-1]})
+    return sorted({shortest(edge, values, counts, column.kind) for edge in edges if edge < values[-1]})
 
 
 def _midpoint(low: Any, high: Any) -> Any:

@@ -1,8 +1,13 @@
-"""Short cut points: the number with the fewest digits, or the start of the longest period, between two values."""
+"""Short cut points: the number with the fewest digits, or the start of the longest period, near a cut.
+
+A cut may move past a small share of the records, ``MOVED_SHARE``, to a number with fewer digits. This is done before
+the conditions are evaluated, so that what is printed is what was learnt.
+"""
 
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from typing import Any
 
@@ -11,12 +16,26 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.values import INSTANT, NUMBER
 
+# Maximum share of the records by which a cut point may move to a rounder number: 2 of 1,000.
+MOVED_SHARE = 0.002
 
-def shortest(edge: Any, values: NDArray[Any], kind: str) -> Any:
-    """Return the shortest number or date that has the same values on each side as the edge."""
-    position = int(np.searchsorted(values, edge, side="right"))
-    low = values[max(position - 1, 0)]
-    high = values[position]
+
+def shortest(edge: Any, values: NDArray[Any], counts: NDArray[np.int64], kind: str) -> Any:
+    """Return the shortest number or date that has about the same records on each side as the edge.
+
+    Parameters
+    ----------
+    edge : the cut point, less than the largest value
+    values : the distinct values, ascending
+    counts : number of records with each value
+    kind : type of the column
+    """
+    below = np.cumsum(counts)  # number of records up to each value
+    position = max(int(np.searchsorted(values, edge, side="right")), 1)
+    moved = math.floor(MOVED_SHARE * int(below[-1]))
+    first = int(np.searchsorted(below, below[position - 1] - moved))
+    last = min(int(np.searchsorted(below, below[position - 1] + moved, side="right")), values.size - 1)
+    low, high = values[min(first, position - 1)], values[max(last, position)]
     if kind == NUMBER:
         return shortest_number(float(edge), float(low), float(high))
     return as_datetime(shortest_date(edge, low, high), kind)

@@ -81,6 +81,7 @@ class InternalSettings:
     second_pass : choose once more among all candidates seen, and keep the better of the two sets
     split : split rules in two if there is enough evidence, after all rules are chosen
     skip_rare : learn no rules for rare classes, and do not count their records
+    only_points : learnt rules test points only, if there is a scorecard
     """
 
     learner: Learner
@@ -95,6 +96,7 @@ class InternalSettings:
     second_pass: bool = True
     split: bool = True
     skip_rare: bool = True
+    only_points: bool = False
 
 
 class Extensions(NamedTuple):
@@ -272,7 +274,7 @@ class SearchClassifier(RuleSetEstimator):
         if on_progress is not None and with_cards.scorecards is not None:
             cards = ", ".join(f"{len(card.signs)} signs" for card in with_cards.scorecards.levels)
             on_progress(Progress("scorecards", detail=cards))
-        return plan, with_cards, constraints.given
+        return plan, with_cards.only_points() if self._settings().only_points else with_cards, constraints.given
 
     def _with_scorecards(
         self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints

@@ -1,9 +1,9 @@
 """Growing rules at the end, so that they cover records that no rule covers yet, where they are right.
 
-A rule grows if one of its items is dropped or replaced by a wider one of the same column, such as ``age > 60`` by
-``age > 50``. The records that it newly covers must mostly be of its label, by weight, and the limit on overlap holds
-for all rules afterwards. The step with the largest gain is made first. The rules do not become longer, and there are
-no more of them.
+A rule grows if one of its conditions or items is dropped, or an item is replaced by a wider one of the same column,
+such as ``age > 60`` by ``age > 50``. The records that it newly covers must mostly be of its label, by weight, and the
+limit on overlap holds for all rules afterwards. Steps that drop a condition are made first, then those with the largest
+gain. The rules do not become longer, and there are no more of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ WiderItems = Mapping[int, Sequence[int]]
 
 
 class _Growth(NamedTuple):
-    """A rule, its new body, and the weight of its label less that of all others among the new records."""
+    """A rule, its new body and length, and the weight of its label less that of all others among the new records."""
 
+    n_conditions: int
     gain: float
     rule: int
     body: Body
@@ -88,12 +89,16 @@ class _Rules:
         return reduce(self._backend.union, self._covers, self._backend.nothing)
 
     def step(self) -> bool:
-        """Make the step with the largest gain; return whether there is one."""
+        """Make a step, if possible one that drops a condition, with the largest gain; return whether there is one."""
         uncovered = self._backend.difference(self._backend.everything, self.covered)
         if not self._backend.class_counts(uncovered).any():
             return False
         steps = [one for j in range(len(self.bodies)) for one in self._steps_of(j, uncovered)]
-        for _, j, body in sorted(steps, key=lambda one: (-one.gain, one.rule, one.body)):
+        lengths = [self._search.n_conditions(body) for body in self.bodies]
+        for step in sorted(
+            steps, key=lambda one: (one.n_conditions - lengths[one.rule], -one.gain, one.rule, one.body)
+        ):
+            j, body = step.rule, step.body
             cover = self._backend.cover(body)
             if self._within_overlap(self._n_given + j, cover):
                 self.bodies[j], self._covers[self._n_given + j] = body, cover
@@ -112,16 +117,19 @@ class _Rules:
         right = (gains > 0) & (measures.shares(new).argmax(axis=1) == label)
         # With the records that other rules cover too: the label of a rule stays, and with it what is allowed for it.
         right &= measures.shares(self._backend.class_counts_of(Lists.of(bodies))).argmax(axis=1) == label
-        return [_Growth(round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()]
+        length = self._search.n_conditions
+        return [
+            _Growth(length(bodies[k]), round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()
+        ]
 
     def _longer_covers(self, j: int) -> list[Body]:
-        """Return the body of a rule with an item dropped or replaced by a wider one, as the constraints allow."""
-        body, constraints = self.bodies[j], self._search.constraints
+        """Return the body of a rule with something dropped or widened, as the constraints allow."""
+        body, constraints, columns = self.bodies[j], self._search.constraints, self._search.columns
         found: dict[Body, None] = {}
         for item in body:
             rest = tuple(other for other in body if other != item)
-            if rest:
-                found[rest] = None
+            without_column = tuple(other for other in body if columns[other] != columns[item])
+            found.update(dict.fromkeys(shorter for shorter in (rest, without_column) if shorter))
             found.update(dict.fromkeys(tuple(sorted({*rest, other})) for other in self._wider.get(item, ())))
         return [longer for longer in found if constraints.allow(longer, self._labels[j])]
 

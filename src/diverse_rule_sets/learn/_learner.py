@@ -85,6 +85,16 @@ class Data(NamedTuple):
         with_cards = self._replace(encoder=encoder, backend=backend, constraints=constraints, scorecards=scorecards)
         return with_cards._replace(without_scorecards=self)
 
+    def only_points(self) -> Data:
+        """Return the data with constraints by which learnt rules test points only; unchanged without scorecards."""
+        if self.without_scorecards is None:
+            return self
+        plain = np.arange(self.backend.n_items) < self.without_scorecards.backend.n_items
+        banned = np.tile(plain, (self.backend.n_classes, 1))
+        if self.constraints.banned is not None:
+            banned |= self.constraints.banned
+        return self._replace(constraints=replace(self.constraints, banned=banned))
+
     def levels(self, card: Scorecard) -> ScorecardLevels:
         """Return the records by points of a scorecard, learnt or given."""
         known = None if self.scorecards is None else self.scorecards.levels.get(card)

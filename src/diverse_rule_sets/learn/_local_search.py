@@ -132,6 +132,8 @@ class LocalSearch:
         self._prices = prices
         self._chosen: Sequence[Body] = ()
         self._known: dict[Body, _Neighbourhood] = {}
+        # The class counts of conditions on points with each item added.
+        self._alone: dict[Body, Integers] = {}
 
     def set_covered(self, covered: Cover, bodies: Sequence[Body] = ()) -> None:
         """Set the records that the rules chosen so far cover, and the bodies of these rules."""
@@ -172,9 +174,10 @@ class LocalSearch:
         """Return every cut of a scorecard that is a rule within the limits, as it is."""
         if self._prices is None:
             return []
-        bodies = [(item,) for item in np.flatnonzero(self._prices.of_item >= 0).tolist()]
-        self._evaluate(bodies)
-        found = (self._known[body].itself for body in bodies)
+        result, described = self._scored([()])
+        cuts = np.flatnonzero((self._prices.of_item >= 0) & (result.scores[0, :-1] > 0))
+        enough = self._has_evidence(result.counts[:-1, 0, cuts].T, described[0, cuts])
+        found = (result.candidate(0, item, (item,)) for item in cuts[enough].tolist())
         return [candidate for candidate in found if candidate is not None]
 
     def improve(self, starts: Iterable[Body]) -> list[Candidate]:
@@ -229,8 +232,11 @@ class LocalSearch:
             batch = new[begin : begin + step]
             self._known.update(zip(batch, self._neighbourhoods(batch), strict=True))
 
-    def _neighbourhoods(self, bodies: list[Body]) -> list[_Neighbourhood]:
-        """Return the candidate of each body and the best candidate with one more item."""
+    def _scored(self, bodies: list[Body]) -> tuple[_Scores, Integers]:
+        """Return the scores of bodies with each item added and, last, of the bodies themselves.
+
+        Also returns the number of conditions of each for which evidence is needed.
+        """
         used = np.zeros((len(bodies), self._n_columns), np.bool_)
         for row, body in zip(used, bodies, strict=True):
             row[self.columns[list(body)]] = True
@@ -245,13 +251,19 @@ class LocalSearch:
             described = np.where(_only_points(self._prices, bodies), 0, lengths)
         if not self.constraints.allow_all:
             result.scores[~self.constraints.allow_extended(bodies, used, result.labels)] = -1.0
+        return result, described
+
+    def _neighbourhoods(self, bodies: list[Body]) -> list[_Neighbourhood]:
+        """Return the candidate of each body and the best candidate with one more item."""
+        result, described = self._scored(bodies)
+        counts = result.counts
         itself = result.scores[:, -1].copy()
         itself[~self._has_evidence(counts[:-1, :, -1].T, described[:, -1])] = -1.0
         result.scores[:, -1] = -1.0
         flat_counts = counts[:-1].reshape(counts.shape[0] - 1, -1)
         longer = self._best_with_evidence(result.scores.copy(), flat_counts, described)
         result.scores[:, -1] = itself
-        own = np.where(itself > 0, lengths.shape[1] - 1, -1)
+        own = np.where(itself > 0, described.shape[1] - 1, -1)
         return [
             _Neighbourhood(
                 result.candidate(k, own[k], body) if body else None,
@@ -292,8 +304,11 @@ class LocalSearch:
         n_plain = n_plain[:, None] + np.hstack([~used[:, self.columns] & ~is_cut[:-1], np.zeros((len(bodies), 1), int)])
         has_cuts = np.array([bool(some) for some in cuts])[:, None] | is_cut
         mixed = np.flatnonzero(has_cuts & (n_plain > 0))
-        position = {some: k for k, some in enumerate(dict.fromkeys(cuts))}
-        alone = self._backend.extension_counts(list(position), self._covered)[:-1, [position[some] for some in cuts]]
+        new = [some for some in dict.fromkeys(cuts) if some not in self._alone]
+        if new:
+            counted = self._backend.extension_counts(new, self._backend.nothing)
+            self._alone.update({some: counted[:-1, k] for k, some in enumerate(new)})
+        alone = np.stack([self._alone[some] for some in cuts], axis=1)
         alone = np.where(is_cut, alone, alone[:, :, -1:])  # an added plain item is not part of the conditions on points
         whole, part = (some.reshape(alone.shape[0], -1)[:, mixed].T for some in (alone, counts[:-1]))
         likelihood = self.measures.log_likelihood

@@ -122,6 +122,13 @@ class Measures:
         quality = own / max(int(self.class_totals.sum()), 1) * divergence
         return quality * np.maximum(1.0 - self.price * n_conditions, 0.0), labels
 
+    def weight_right(self, class_counts: Integers) -> Floats:
+        """Return the weight of the records that each rule predicts right if it predicts the class with most weight.
+
+        The weight of all records is their number.
+        """
+        return np.asarray((class_counts * np.where(self.searched, self.weights, 0.0)).max(axis=-1))
+
     def recall(self, class_counts: Integers, labels: Integers) -> Floats:
         """Return the share of the records of its label that each rule covers."""
         own = np.take_along_axis(class_counts, labels[..., None], -1)[..., 0]

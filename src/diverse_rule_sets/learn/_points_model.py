@@ -168,15 +168,17 @@ def losses_of_addition(
     inside : array (n_records,), the records that get the points
     added : array (n,), the changes of the score of the class to evaluate
     """
-    scores = np.log(np.maximum(shares, _SMALLEST)) - np.log(np.maximum(1.0 - shares, _SMALLEST))
+    odds = shares / np.maximum(1.0 - shares, _SMALLEST)
     total_own, own_inside = float(own.sum()), float(own[inside].sum())
-    moved = scores + added[:, None] * inside
+    # The odds of the class after the points, for each addition; then after a shift of its constant.
+    moved = np.where(inside, np.exp(added)[:, None], 1.0) * odds
     shift = np.zeros(added.size)
     for _ in range(2):
-        now = 1.0 / (1.0 + np.exp(-moved - shift[:, None]))
+        now = moved * np.exp(shift)[:, None]
+        now /= 1.0 + now
         gradient = total_own - (now * weights).sum(axis=1)
         curvature = (now * (1.0 - now) * weights).sum(axis=1) + _RIDGE_CONSTANTS
         shift += np.clip(gradient / curvature, -_LARGEST_STEP, _LARGEST_STEP)
-    after = (np.logaddexp(0.0, moved + shift[:, None]) * weights).sum(axis=1)
-    before = float((np.logaddexp(0.0, scores) * weights).sum())
+    after = (np.log1p(moved * np.exp(shift)[:, None]) * weights).sum(axis=1)
+    before = float((np.log1p(odds) * weights).sum())
     return np.asarray(after - before - shift * total_own - added * own_inside)

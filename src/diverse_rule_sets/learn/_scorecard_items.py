@@ -13,10 +13,8 @@ from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.model._conditions import Condition, Interval
 from diverse_rule_sets.model._scorecards import LEAD, LEADER, POINTS, ScorecardColumn
 
-# Maximum number of cuts of a derived column.
-_MAX_CUTS = 100
-# Maximum number of cuts of the points of single labels, if a scorecard gives points to several.
-_MAX_LABEL_CUTS = 300
+# Maximum number of cuts of points; of the lead, and of the points for each of several labels.
+_MAX_CUTS, _MAX_LABEL_CUTS = 100, 12
 
 
 @dataclass
@@ -37,11 +35,11 @@ class ScorecardItems:
     opposites: list[int] = field(default_factory=list)
     levels: dict[ScorecardColumn, tuple[int, ...]] = field(default_factory=dict)
 
-    def add_cuts(self, column: ScorecardColumn, number: int, levels: ScorecardLevels) -> None:
-        """Add both sides of cuts between two levels of points."""
+    def add_cuts(self, column: ScorecardColumn, number: int, levels: ScorecardLevels, most: int) -> None:
+        """Add both sides of up to ``most`` cuts between two levels of points."""
         backend, covers = levels.backend, levels.of(column)
         self.levels[column] = tuple(covers)
-        at_least, cuts = backend.nothing, levels.cuts(column, _MAX_CUTS)
+        at_least, cuts = backend.nothing, levels.cuts(column, most)
         for level in list(covers)[:0:-1]:
             at_least = backend.union(at_least, covers[level])
             if level in cuts:
@@ -63,13 +61,11 @@ def scorecard_items(levels: ScorecardLevels) -> ScorecardItems:
     """Return the cuts of a scorecard; of many cuts of a column, those that divide the records into equal parts."""
     items, card = ScorecardItems(), levels.card
     if not card.has_leader:
-        items.add_cuts(card.column(), 0, levels)
+        items.add_cuts(card.column(), 0, levels, _MAX_CUTS)
         return items
     for label, cover in levels.of(card.column(LEADER)).items():
         items.add(card.leads(label), 0, cover)
-    items.add_cuts(card.column(LEAD), 1, levels)
-    columns = [card.column(POINTS, label) for label in card.labels]
-    if 2 * sum(min(len(levels.of(column)) - 1, _MAX_CUTS) for column in columns) <= _MAX_LABEL_CUTS:
-        for number, column in enumerate(columns, 2):
-            items.add_cuts(column, number, levels)
+    items.add_cuts(card.column(LEAD), 1, levels, _MAX_LABEL_CUTS)
+    for number, label in enumerate(card.labels, 2):
+        items.add_cuts(card.column(POINTS, label), number, levels, _MAX_LABEL_CUTS)
     return items

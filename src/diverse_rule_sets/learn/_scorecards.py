@@ -26,8 +26,8 @@ from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored, 
 from diverse_rule_sets.learn._points_model import Parameters
 
 Floats = NDArray[np.float64]
-# Largest number of records that signs and points are learnt from.
-_MAX_RECORDS = 8000
+# Largest number of records that signs and points are learnt from, with two classes and with more.
+_MAX_RECORDS = (5000, 3000)
 # Points of a sign are from 1 to this number.
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
@@ -129,8 +129,9 @@ def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_s
 def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags, columns: Integers) -> Sample:
     """Return a sample of the records of some classes; the classes get the numbers 0, 1, ..."""
     ks = np.arange(backend.n_records)
-    if ks.size > _MAX_RECORDS:
-        ks = np.sort(np.random.default_rng(0).permutation(ks.size)[:_MAX_RECORDS])
+    most = _MAX_RECORDS[labels.size > 2]
+    if ks.size > most:
+        ks = np.sort(np.random.default_rng(0).permutation(ks.size)[:most])
     codes = backend.classes_at(backend.everything, ks)
     ks = ks[np.isin(codes, labels)]
     codes = np.searchsorted(labels, codes[np.isin(codes, labels)])

@@ -15,6 +15,9 @@ from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import SPLITTING, ChosenRules, FoundRules, OnChoice
 
+# Smallest gain of a split in records predicted right, by weight, as a share of all records.
+_MIN_GAIN = 0.003
+
 
 class _Split(NamedTuple):
     """The two parts of a rule, the gain in weighted log-likelihood, and the fingerprints of the parts."""
@@ -100,6 +103,8 @@ def _best_split(
         labels_of_parts.append(labels)
     # Two parts with the same label would be one more rule to read that changes no prediction.
     allowed &= (quality_gain >= 0) & (labels_of_parts[0] != labels_of_parts[1])
+    right = measures.weight_right
+    allowed &= right(one[:, :-1]) + right(other[:, :-1]) - right(whole) >= _MIN_GAIN * measures.class_totals.sum()
     gains = measures.weighted_gain(one[:, :-1]) + measures.weighted_gain(other[:, :-1]) - measures.weighted_gain(whole)
     gains = np.where(allowed, gains, -1.0)
     if not gains.size or gains.max() <= 0:
