@@ -591,7 +591,9 @@ def test_explain(fit, library):
     if library is pd:
         frame.index = [f"person {k}" for k in range(400)]
     as_in_paper = fit is fit_as_in_paper
-    clf = fit(frame, y, **({"max_rules": 4} if as_in_paper else {"max_rules": 3, "min_evidence": 0, "max_overlap": 1.0}))
+    clf = fit(
+        frame, y, **({"max_rules": 4} if as_in_paper else {"max_rules": 3, "min_evidence": 0, "max_overlap": 1.0})
+    )
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)
     assert list(told.columns) == ["label", "rule", "covering", "contradiction", "reason"]

@@ -664,7 +664,9 @@ def search_with_given(seed, paper_search, max_overlap, max_rules=9):
         measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
         local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
         trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, on_choice)
-        found = default_search.finish(backend, local_search, trace, search_settings, opposites, wider_of(columns), on_choice)
+        found = default_search.finish(
+            backend, local_search, trace, search_settings, opposites, wider_of(columns), on_choice
+        )
     return found.steps, backend, rules, found
 
 

@@ -107,7 +107,9 @@ def split_some(seed, max_overlap):
         after = splitting.split(
             backend, local_search, opposites, before, 12, lambda *call: calls.append(call), ChosenRules(backend)
         )
-    assert [(stage, n) for stage, n, _ in calls] == [("splitting", len(before.steps) + 1 + k) for k in range(len(calls))]
+    assert [(stage, n) for stage, n, _ in calls] == [
+        ("splitting", len(before.steps) + 1 + k) for k in range(len(calls))
+    ]
     return before, after, [option for option in splits if option is not None], backend, y, items
 
 

@@ -191,7 +191,9 @@ def test_shortened_rules_with_wider_items_equal_the_slow_ones(required):
             assert set(required) <= {int(columns[item]) for item in body}
             origins = [one for one in bodies if not set(body) < set(one)]
             n_widened += n == 1 and len(origins) == len(bodies)
-            n_sides += any(len(one) == len(body) + 1 and set(columns[list(one)]) == set(columns[list(body)]) for one in bodies)
+            n_sides += any(
+                len(one) == len(body) + 1 and set(columns[list(one)]) == set(columns[list(body)]) for one in bodies
+            )
         without = _shorten(bodies, columns, required)
         assert set(without) <= set(found)
         assert all(found[body] <= n for body, n in without.items())
