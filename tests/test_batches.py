@@ -5,6 +5,7 @@ import decimal
 import fractions
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,9 @@ VALUES = [
     *(DAY.replace(microsecond=1), DAY.replace(tzinfo=datetime.UTC), DAY.replace(hour=5, tzinfo=ZONE)),
 ]
 MISSING = [None, math.nan, pd.NA, pd.NaT, decimal.Decimal("NaN"), decimal.Decimal("sNaN"), np.datetime64("NaT")]
+
+
+KINDS = (DiverseRuleSetClassifier, partial(DiverseRuleSetClassifier, scorecards=None), DRSClassifier)
 
 
 def objects(values):
@@ -57,7 +61,7 @@ def assert_no_batch(clf, X):
         [decimal.Decimal("0.5"), "a", 0.5],
     ],
 )
-@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
+@pytest.mark.parametrize("kind", KINDS, ids=["scorecards", "plain", "as in the paper"])
 @pytest.mark.filterwarnings("ignore:column 'm' holds whole numbers from 2")
 def test_a_record_alone_gets_the_label_that_it_gets_in_a_table(kind, values):
     X = objects(values * (60 // len(values)))
@@ -300,7 +304,7 @@ STORED = {
 @pytest.mark.parametrize("X", STORED.values(), ids=STORED)
 def test_columns_that_libraries_store_in_another_way(X):
     """They are fitted, and a record has the same label in any batch."""
-    for kind in (DiverseRuleSetClassifier, DRSClassifier):
+    for kind in KINDS:
         clf = kind(random_state=0).fit(X, ["p", "q"] * 20)
         assert clf.predict(X).tolist() == ["p", "q"] * 20
         assert [clf.predict(X[i : i + 1])[0] for i in range(4)] == ["p", "q", "p", "q"]
