@@ -434,9 +434,14 @@ def _typed(value):
 
 
 def points_loss(points, y, weights, squares, ridge=3.0, ridge_constants=0.1):
-    """Return the smallest penalised log loss of probabilities proportional to exp(a_k + b * points_k), b >= 0.
+    """Return the smallest penalised log loss of probabilities proportional to exp(a_k + b * points_k), b >= 0."""
+    return points_model(points, y, weights, squares, ridge, ridge_constants)[0]
 
-    Gradient descent with halved steps: slow, but each step lowers the loss.
+
+def points_model(points, y, weights, squares, ridge=3.0, ridge_constants=0.1):
+    """Return the smallest penalised log loss of `points_loss`, the constants a_k and the slope b.
+
+    One parameter at a time is changed, by halved steps: slow, but each step lowers the loss.
     """
     n_classes = len(weights)
     largest = max(1, *(value for row in points for value in row))
@@ -468,7 +473,80 @@ def points_loss(points, y, weights, squares, ridge=3.0, ridge_constants=0.1):
                     a, b, best, improved = a2, b2, value, True
         if not improved:
             step /= 2
-    return best
+    return best, a, b / largest
+
+
+def sums_of_points(pairs, record, n_classes):
+    """Return the points of a record for each class; a pair is (item, class, points)."""
+    return [sum(n for item, label, n in pairs if label == k and item in record) for k in range(n_classes)]
+
+
+def pairs_model(pairs, records, y, weights):
+    """Return the loss, the constants and the slope of the model with some pairs (item, class, points)."""
+    sums = [sums_of_points(pairs, record, len(weights)) for record in records]
+    return points_model(sums, y, weights, sum(n * n for _, _, n in pairs))
+
+
+def grow_pairs(options, records, y, weights, max_points, size, every):
+    """Greedy additions of all pairs and points; return the pairs of each size, from 0 on.
+
+    ``options`` are pairs (item, class). The first pair gets half of the largest points, because only ratios of points
+    matter. After ``every`` additions, and after the last one, each pair in turn gives way to the best one.
+    """
+
+    def best(pairs):
+        free = [option for option in options if option not in {(item, label) for item, label, _ in pairs}]
+        points = range(1, max_points + 1) if pairs else [(max_points + 1) // 2]
+        found = [(item, label, n) for item, label in free for n in points]
+        losses = {pair: pairs_model([*pairs, pair], records, y, weights)[0] for pair in found}
+        pair = min(losses, key=losses.get)
+        return pair, losses[pair]
+
+    pairs, loss = [], pairs_model([], records, y, weights)[0]
+    path = [[]]
+    while len(pairs) < size:
+        pair, after = best(pairs)
+        if after >= loss - 1e-6:
+            break
+        pairs, loss = [*pairs, pair], after
+        if every and len(pairs) > 1 and (len(pairs) % every == 0 or len(pairs) == size):
+            for j in range(len(pairs)):
+                pair, after = best(pairs[:j] + pairs[j + 1 :])
+                if after < loss - 1e-6:
+                    pairs, loss = [*pairs[:j], pair, *pairs[j + 1 :]], after
+        path.append(pairs)
+    return path
+
+
+def cross_fitted_losses(options, records, y, weights, folds, max_points, size, every):
+    """Return the weighted log loss of each record with 0, 1, 2, ... pairs that were found on the other folds."""
+    losses = [[0.0] * len(y) for _ in range(size + 1)]
+    for fold in set(folds):
+        inside = [i for i, own in enumerate(folds) if own != fold]
+        some, labels = [records[i] for i in inside], [y[i] for i in inside]
+        path = grow_pairs(options, some, labels, weights, max_points, size, every)
+        for n in range(size + 1):
+            pairs = path[min(n, len(path) - 1)]
+            _, a, b = pairs_model(pairs, some, labels, weights)
+            for i in (i for i, own in enumerate(folds) if own == fold):
+                scores = [a[k] + b * s for k, s in enumerate(sums_of_points(pairs, records[i], len(weights)))]
+                share = math.exp(scores[y[i]]) / sum(map(math.exp, scores))
+                losses[n][i] = -weights[y[i]] * math.log(share)
+    return losses
+
+
+def smallest_good_size(losses):
+    """Return the smallest size whose loss is within half a standard error of the lowest; losses by size and record."""
+    n = len(losses[0])
+    totals = [math.fsum(row) for row in losses]
+    lowest = totals.index(min(totals))
+    for size, row in enumerate(losses):
+        differences = [one - other for one, other in zip(row, losses[lowest], strict=True)]
+        mean = math.fsum(differences) / n
+        variance = math.fsum((d - mean) ** 2 for d in differences) / n
+        if math.fsum(differences) <= 0.5 * math.sqrt(variance * n) + 1e-9:
+            return size
+    raise AssertionError("the lowest loss is within half a standard error of itself")
 
 
 def holds(test, value):

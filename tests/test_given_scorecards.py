@@ -624,3 +624,14 @@ def test_any_scorecard_and_any_rules_on_any_table(made, seed):
     assert clf.rule_set_.rules[: len(rules)] == rules.rules
     assert by_text.rule_set_.same_rules(clf.rule_set_)
     assert clf.rule_set_.evaluated(table, y) == clf.rule_set_
+
+
+@pytest.mark.parametrize("edge", [3, 100])
+@pytest.mark.filterwarnings("ignore:scorecards.0. has the sign")
+def test_no_rule_tests_points_if_a_required_column_separates_no_records(edge):
+    """With the edge 100 there are no items at all, but the points separate records."""
+    X, y = pd.DataFrame({"b": [1.0] * 40, "c": [1, 2, 3, 4] * 10}), ["no", "no", "no", "yes"] * 10
+    params = {"required": ["b"], "binning": {"c": [edge]}, "min_evidence": 0.0}
+    with pytest.warns(UserWarning, match="required names 'b', on which no condition separates records"):
+        clf = fitted(X, y, ["risk (for yes): 3 if c > 3, 1 if b > 2"], **params)
+    assert clf.rule_set_.all_rules == ()

@@ -238,21 +238,30 @@ def without_growth(patch):
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine, load_digits])
 @pytest.mark.parametrize("params", [{}, {"scorecards": None}, {"max_overlap": 0.3}, {"max_overlap": 1.0}])
-def test_growth_in_a_fit(load, params):
-    """Coverage does not fall, rules and conditions do not become more, and labels stay."""
+def test_growth_in_a_fit(load, params, monkeypatch):
+    """Coverage does not fall, rules and conditions do not become more, and labels stay, in every search of a fit."""
     X, y = load(return_X_y=True)
-    X, y = X[:500], y[:500]
-    grown = classifier(random_state=0, max_rules=12, **params).fit(X, y)
-    with pytest.MonkeyPatch.context() as patch:
-        without_growth(patch)
-        before = classifier(random_state=0, max_rules=12, **params).fit(X, y)
-    assert [rule.label for rule in grown.rule_set_] == [rule.label for rule in before.rule_set_]
-    for old, new in zip(before.rule_set_, grown.rule_set_, strict=True):
-        assert len(new.conditions) <= len(old.conditions)
-        assert not (old.covers(X) & ~new.covers(X)).any()
-    assert [row["phase"] for row in grown.history_] == [row["phase"] for row in before.history_]
-    if params.get("max_overlap") == 1:
-        assert grown.objective_ >= before.objective_
+    searches = []
+
+    def recorded(backend, local_search, found, *others):
+        after = grow(backend, local_search, found, *others)
+        searches.append((backend, local_search, found, after))
+        return after
+
+    monkeypatch.setattr(default_search, "grow", recorded)
+    clf = classifier(random_state=0, max_rules=12, **params).fit(X[:500], y[:500])
+    assert len(clf.rule_set_) in {len(after.steps) for *_, after in searches}
+    for backend, local_search, before, after in searches:
+        assert [step.label for step in after.steps] == [step.label for step in before.steps]
+        assert [step.phase for step in after.steps] == [step.phase for step in before.steps]
+        for old, new in zip(before.steps, after.steps, strict=True):
+            assert local_search.n_conditions(new.body) <= local_search.n_conditions(old.body)
+            lost = backend.difference(backend.cover(old.body), backend.cover(new.body))
+            assert not backend.class_counts(lost).any()
+            assert (new.class_counts >= old.class_counts).all()
+        assert not backend.class_counts(backend.difference(before.covered, after.covered)).any()
+        if params.get("max_overlap") == 1:
+            assert after.objective >= before.objective
 
 
 def test_growth_covers_records_between_rules():

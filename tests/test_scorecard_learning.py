@@ -139,6 +139,17 @@ def test_of_many_columns_those_that_separate_the_classes_are_used():
     assert {pair.item for pair in pairs} == {3, 50, 99}
 
 
+@pytest.mark.parametrize("column", [0, 50, 99])
+def test_of_many_columns_one_may_have_no_usable_item(column):
+    rng = np.random.default_rng(0)
+    allowed = np.tile([False, True], (100, 1))
+    allowed[column] = False
+    sample = Sample(rng.random((100, 50)) < 0.5, rng.integers(0, 2, 50), np.ones(2), allowed, np.arange(100))
+    kept = PointsSearch(sample, 5).sample.allowed
+    assert kept[:, 1].sum() == 64
+    assert not kept[column].any()
+
+
 def test_banned_items_are_no_signs():
     sample = make_sample(2)
     sample.allowed[[0, 3, 5], 1] = False
@@ -209,7 +220,7 @@ def test_scorecards_help_where_weak_signs_add_up():
     X, y = make_additive(600, 0)
     X_test, y_test = make_additive(2000, 1)
     clf = DiverseRuleSetClassifier(scorecards="auto", max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
-    plain = DiverseRuleSetClassifier(max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
+    plain = DiverseRuleSetClassifier(scorecards=None, max_rules=4, max_fallbacks=0, random_state=0).fit(X, y)
     (card,) = clf.rule_set_.scorecards
     assert card.labels == ("yes",)
     assert 4 <= len(card.signs) <= 10
@@ -223,7 +234,7 @@ def test_without_a_scorecard_the_rules_are_those_without_the_parameter():
     X, y = rng.normal(size=(150, 4)).round(1), rng.integers(0, 2, 150)
     clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X, y)
     assert clf.rule_set_.scorecards == ()
-    assert clf.rule_set_ == DiverseRuleSetClassifier(random_state=0).fit(X, y).rule_set_
+    assert clf.rule_set_ == DiverseRuleSetClassifier(scorecards=None, random_state=0).fit(X, y).rule_set_
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -273,15 +284,6 @@ def test_the_name_of_a_scorecard_is_not_that_of_a_column():
     clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X.rename(columns={"m5": "points"}), y)
     assert [card.name for card in clf.rule_set_.scorecards] == ["points (2)"]
     assert "points (2) >=" in str(clf.rule_set_)
-
-
-def test_permuting_columns_and_renaming_change_nothing_else():
-    X, y = make_additive(400, 5)
-    first = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X, y)
-    renamed = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X.rename(columns=str.upper), y)
-    np.testing.assert_array_equal(first.predict_proba(X), renamed.predict_proba(X.rename(columns=str.upper)))
-    constant = DiverseRuleSetClassifier(scorecards="auto", random_state=0).fit(X.assign(same=1.0), y)
-    assert constant.rule_set_ == first.rule_set_
 
 
 def test_a_second_scorecard_has_other_columns():
@@ -343,7 +345,7 @@ def test_rare_classes_get_no_points():
 def test_tables_of_a_few_records(n):
     X, y = np.arange(n)[:, None], np.arange(n) % 2
     clf = DiverseRuleSetClassifier(scorecards="auto", random_state=0, min_support=1).fit(X, y)
-    assert clf.rule_set_ == DiverseRuleSetClassifier(random_state=0, min_support=1).fit(X, y).rule_set_
+    assert clf.rule_set_ == DiverseRuleSetClassifier(scorecards=None, random_state=0, min_support=1).fit(X, y).rule_set_
 
 
 def test_too_few_classes_give_no_scorecard():

@@ -219,7 +219,8 @@ def check_explain(run):
         raise CheckError(f"why gives {texts!r:.100}, expected a list of one text", "print(clf.why(X)[0])")
     str(run.rule_set), run.rule_set._repr_html_()
     n_rows = len(run.rule_set.to_frame())
-    if n_rows != len(run.rule_set.all_rules) + 1:
+    n_points = sum(card.n_pairs + len(card.base) for card in run.rule_set.scorecards)
+    if n_rows != len(run.rule_set.all_rules) + 1 + n_points:
         raise CheckError(f"to_frame has {n_rows} rows", "print(clf.rule_set_.to_frame())")
 
 

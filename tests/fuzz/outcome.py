@@ -28,6 +28,12 @@ KNOWN_WARNINGS = tuple(
         r"column .* holds numbers as (text|categories) \(.*different values",
         r"y has fewer than (min_support=)?\d+ records of some labels, so ",
         r"given_rules has the rule .*: (no record (has|meets)|each of its conditions holds for some records)",
+        r"given_rules has the rule .*: .* holds for no record",
+        r"scorecards\[\d\] has the sign .*: (no record (has|meets)|.* holds for every record)",
+        r"given_rules has the rule .*, whose scorecard .* has the sign .*: (no record |.* holds for every record)",
+        r"scorecards\[\d\] has .* more signs that hold for no or for every record",
+        r"scorecards\[\d\] gives the same points to every record",
+        r"scorecards\[\d\] is used by no rule: max_rules=",
         # of exports, about a limit of the other program
         r"PMML compares the column .* as a double, which is rounded",
         r"^\w+ may answer differently for the column ",

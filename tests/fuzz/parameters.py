@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 
-from .names import is_doubtful
-from .values import source
+from .names import is_doubtful, is_same
+from .values import is_missing, source
 
 CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
 # Parameters that a fit may refuse because of the table or of each other.
 MAY_BE_REFUSED = ("given_rules", "monotone", "binning", "required", "class_weight", "max_candidates", "max_conditions")
+MAY_BE_REFUSED += ("scorecards",)
 
 
 # Values that are wrong for some or all parameters: an error must name the parameter.
@@ -46,7 +47,7 @@ def estimator_of(draw, columns, labels):
 
 _ALL = ("max_rules", "max_conditions", "max_overlap", "min_support", "conflict", "binning", "default", "given_rules")
 _ALL += ("forbidden", "required", "monotone", "random_state", "n_jobs", "class_weight", "smoothing", "min_evidence")
-_ALL += ("max_fallbacks", "negation")
+_ALL += ("max_fallbacks", "negation", "scorecards", "max_signs")
 
 
 def _estimator(draw, columns, labels):
@@ -54,6 +55,7 @@ def _estimator(draw, columns, labels):
     kind = draw.below(100)
     if kind < 75:
         parameters = {**_shared(draw, columns, labels), **_diverse(draw, labels)}
+        parameters |= _scorecards(draw, columns, labels, parameters)
         name = "DiverseRuleSetClassifier"
     elif kind < 88:
         parameters, name = {**_shared(draw, columns, labels), **_paper(draw)}, "DRSClassifier"
@@ -111,16 +113,72 @@ def _rule(draw, columns, labels):
     column, label = draw.pick(columns), source(draw.pick(known))
     if is_doubtful(column.name):
         return f"Rule((), {label})"
+    condition = _condition(draw, column)
+    return f"Rule((), {label})" if condition is None else f"Rule(({condition},), {label})"
+
+
+def _condition(draw, column):
+    """Return a condition as source: of a value of a column, or of missing values; None for some extreme values."""
     value, name = draw.pick(column.values), source(column.name)
     plain = isinstance(value, str | bool | numbers.Real | datetime.datetime) and value == value
     if not plain or draw.chance(0.3):
-        return f"Rule((IsMissing({name}),), {label})"
+        return f"IsMissing({name})"
     number = value.item() if isinstance(value, np.floating) else value  # numpy warns where it cannot hold the limit
     if isinstance(number, numbers.Real) and abs(number) > sys.float_info.max:
-        return f"Rule((), {label})"
+        return None
     if isinstance(value, str | bool):
-        return f"Rule((Equals({name}, {source(value)}),), {label})"
-    return f"Rule((Interval({name}, low={source(value)}, with_low=True),), {label})"
+        return f"Equals({name}, {source(value)})"
+    return f"Interval({name}, low={source(value)}, with_low=True)"
+
+
+def _scorecards(draw, columns, labels, others):
+    """Return the parameters of scorecards: none, learnt, or given ones, with given rules that test their points."""
+    found, kind = {}, draw.below(100)
+    if draw.chance(0.2):
+        found["max_signs"] = source(draw.pick((1, 2, 3, 10, 40)))
+    if kind < 45:
+        return found | {"scorecards": source(draw.pick(("auto", "auto", "auto", 0, 1, 2, 3, None)))}
+    usable = [column for column in columns if not is_doubtful(column.name)]
+    usable = [one for j, one in enumerate(usable) if not any(is_same(one.name, other.name) for other in usable[:j])]
+    known = list({source(label): label for label in labels if _can_be_label(label)}.values())
+    known = [label for label in known if isinstance(label, bool) == isinstance(known[0], bool)]
+    known = [label for label in known if isinstance(label, str) == isinstance(known[0], str)]
+    if kind >= 65 or not usable or not known:
+        return found
+    cards = [
+        _scorecard(draw, usable, known, name)
+        for name in draw.pick((("risk",), ("points",), ("risk", "other risk"), ("a",)))
+    ]
+    cards = [(card, given) for card, given in cards if card]
+    if cards:
+        found["scorecards"] = "[" + ", ".join(card for card, _ in cards) + "]"
+        card, given = draw.pick(cards)
+        if draw.chance(0.3):
+            label = source(draw.pick(given))
+            column = f"{card}.column()" if len(given) == 1 else f"{card}.column('points', {label})"
+            bound = f"Interval({column}, low={draw.below(4)}, with_low=True)"
+            leads = f"{card}.leads({label})"
+            test = leads if len(given) > 1 and draw.chance(0.5) else bound
+            rule = f"Rule(({test},), {source(draw.pick(known))})"
+            before = others.get("given_rules", "[]").removesuffix("]")
+            found["given_rules"] = f"{before}, {rule}]" if before.strip("[") else f"[{rule}]"
+    return found
+
+
+def _scorecard(draw, columns, labels, name):
+    """Return a scorecard as source, with signs on columns of the table, and its labels."""
+    chosen = draw.some(labels, draw.pick((1, 1, 2, 3)))
+    conditions = {}
+    for column in draw.some(columns, 4):  # signs on one column must test values of one type
+        one_type = len({type(value) for value in column.values if not is_missing(value)}) == 1
+        conditions |= {_condition(draw, column): None for _ in range(2 if one_type else 1)}
+    signs = []
+    for condition in [one for one in conditions if one is not None]:
+        given = draw.some(chosen, draw.between(1, len(chosen)))
+        points = ", ".join(f"{source(label)}: {draw.pick((1, 1, 2, 3, 9, -2, 400))}" for label in given)
+        signs.append(f"Sign({condition}, {{{points}}})")
+    base = f"{{{source(chosen[0])}: 1}}" if len(chosen) > 1 and draw.chance(0.5) else "{}"
+    return f"Scorecard({name!r}, ({', '.join(signs)},), {source(tuple(chosen))}, {base})" if signs else "", chosen
 
 
 def _can_be_label(label):

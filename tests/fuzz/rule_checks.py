@@ -12,6 +12,7 @@ import diverse_rule_sets as drs
 from .kinds import FITS
 from .names import has_repetition, is_plain
 from .outcome import ERRORS, CheckError, refusal
+from .scorecard_checks import check_direction_of_points, check_scorecards
 
 
 def check_limits(run):
@@ -87,7 +88,8 @@ def check_constraints(run):
         used = [condition.column for condition in rule.conditions]
         if len(set(used)) < len(used):
             raise CheckError(f"two conditions on a column in {rule}", "print(clf.rule_set_)")
-        if any(_plain(name) in used for name in getattr(clf, "forbidden", None) or ()):
+        read = {column for condition in rule.conditions for column in condition.columns}
+        if any(_plain(name) in read for name in getattr(clf, "forbidden", None) or ()):
             raise CheckError(f"a forbidden column in {rule}", "print(clf.rule_set_)")
         if any(_plain(name) not in used for name in getattr(clf, "required", None) or ()):
             raise CheckError(f"no required column in {rule}", "print(clf.rule_set_)")
@@ -96,6 +98,7 @@ def check_constraints(run):
                 second = rule.label == rule_set.classes[-1]
                 directions = {rule.label: directions if second else _OPPOSITE[directions]}
             _check_direction(rule, name, directions.get(rule.label))
+            check_direction_of_points(rule, _plain(name), directions.get(rule.label))
 
 
 _OPPOSITE = {"increasing": "decreasing", "decreasing": "increasing"}
@@ -112,12 +115,10 @@ def check_text(run):
     """A rule is read back from its text; rules on columns of unusual types may be refused instead."""
     for rule in run.rule_set.all_rules:
         code = f"rule = clf.rule_set_.all_rules[{run.rule_set.all_rules.index(rule)}]\n"
-        code += "assert drs.Rule.parse(str(rule)) == rule"
-        again, error = refusal(lambda rule=rule: drs.Rule.parse(str(rule)))
+        code += "assert drs.Rule.parse(str(rule), clf.rule_set_.scorecards) == rule"
+        again, error = refusal(lambda rule=rule: drs.Rule.parse(str(rule), run.rule_set.scorecards))
         if error is not None:
-            values = [value for condition in rule.conditions for value in condition.values_named]
-            plain = all(isinstance(value, str | bool | int | float | datetime.date) for value in values)
-            if plain and all(is_plain(condition.column) for condition in rule.conditions):
+            if _is_readable(rule):
                 raise CheckError(f"{str(rule)!r} is not read back: {error}", code)
         elif again != rule:
             raise CheckError(f"{str(rule)!r} is read back as {str(again)!r}", code)
@@ -125,10 +126,19 @@ def check_text(run):
             raise CheckError(f"{str(rule)!r} read back covers other records", code)
 
 
+def _is_readable(rule):
+    """Return whether all values and names of a rule, signs of scorecards included, must be read back from text."""
+    tested = [one for condition in rule.conditions for one in condition.plain_conditions]
+    values = [value for condition in tested for value in condition.values_named]
+    plain = all(isinstance(value, str | bool | int | float | datetime.date) for value in values)
+    return plain and all(is_plain(condition.column) for condition in tested)
+
+
 def check_values(run):
     """Values in conditions are plain: no numpy scalars, no pandas types, dates as datetimes without zone or in UTC."""
     for rule in run.rule_set.all_rules:
-        for condition in rule.conditions:
+        signs = (one for condition in rule.conditions for one in condition.plain_conditions)
+        for condition in dict.fromkeys((*rule.conditions, *signs)):
             for value in (*condition.values_named, *(bound for _, bound in condition.comparisons)):
                 zoned = isinstance(value, datetime.datetime) and value.tzinfo not in (None, datetime.UTC)
                 if type(value) not in _PLAIN_TYPES or zoned:
@@ -202,4 +212,5 @@ CHECKS = [
     ("same seed", check_same_seed, 0.05),
     ("other library", check_other_library, 0.1),
     ("evaluated", check_evaluated, 0.2),
+    ("scorecards", check_scorecards, 1.0),
 ]

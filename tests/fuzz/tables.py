@@ -167,13 +167,16 @@ def _values(draw, kind, n, n_new):
 
 
 def _labels(draw, kind, n, codes):
-    """Return labels that depend on one or two columns, with some noise."""
+    """Return labels that depend on one or two columns, or on how many columns have large codes, with some noise."""
     style = draw.below(100)
     n_classes = 1 if style < 3 else 60 if style == 3 else draw.pick((2, 2, 2, 3, 3, 4, 6))
     pool = kind.pool(draw, n_classes) or ["a"]
     first, second = draw.pick(codes), draw.pick(codes)
     cut, noise = draw.between(1, 1 + max(first) // 2), draw.pick((0, 0, 0.05, 0.2, 1))
     picked = [(a // cut + (b if noise == 0.05 else 0)) % len(pool) for a, b in zip(first, second, strict=True)]
+    if style >= 70:  # weak signs that add up
+        sums = np.sum([np.array(one) > max(one) // 2 for one in codes], axis=0)
+        picked = np.minimum(sums, len(pool) - 1).tolist()
     if noise:
         other = draw.codes(n, len(pool))
         picked = [o if draw.chance(noise) else p for p, o in zip(picked, other, strict=True)]

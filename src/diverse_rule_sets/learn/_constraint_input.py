@@ -246,7 +246,7 @@ def item_constraints(
         GivenRule(list(labels).index(rule.label), covers.of_conditions(rule.conditions), len(rule.conditions))
         for rule in constraints.given
     )
-    return Constraints(given, encoder.columns, required, banned if banned.any() else None)
+    return Constraints(given, encoder.columns, required, banned if banned.any() or without_items else None)
 
 
 def _has_bound(condition: Condition, side: str) -> bool:

@@ -32,8 +32,8 @@ _MAX_RECORDS = 5000
 # Rules are shortened by n conditions only if there are at most this many ways to do so.
 _MAX_COMBINATIONS = 100
 # Weighted log loss (nats, over all uncovered records) that a fallback rule must save: one that saves less is mostly
-# found by chance.
-_MIN_LOSS_SAVED = 3.0
+# found by chance. On large tables it must save so much for each record of the table, to be worth reading.
+_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD = 3.0, 0.001
 
 
 NONE_WIDER: WiderItems = {}
@@ -156,6 +156,7 @@ def _prune(
         # The loss of records of rare classes does not count: no rule is made for them.
         weights = np.where(measures.searched, measures.weights, 0.0)
         losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (weights[labels] * scale)
+    needed = max(_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD * backend.n_records)
     active = np.ones(len(bodies) + 1, np.bool_)
     first, second = _first_two(covers)
     while active[:-1].any():
@@ -165,7 +166,7 @@ def _prune(
         increases = np.bincount(first[decided], increase, minlength=len(bodies))
         increases[~active[:-1]] = np.inf
         least = int(np.argmin(increases))
-        if increases[least] > _MIN_LOSS_SAVED and np.count_nonzero(active[:-1]) <= max_fallbacks:
+        if increases[least] > needed and np.count_nonzero(active[:-1]) <= max_fallbacks:
             break
         active[least] = False
         covers[least] = False

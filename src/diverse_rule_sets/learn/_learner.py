@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Lists
-from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._default_search import finish, first_pass
@@ -24,8 +25,13 @@ from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
+from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import Scorecard
 
+# If the rules leave more than this share of the records uncovered, a second search is made.
+_MANY_UNCOVERED = 0.1
+# What a record that no rule covers costs in the comparison of two searches, in nats.
+_UNCOVERED_PRICE = 0.05
 # Expected number of items of a drawn body if the odds are not given.
 _EXPECTED_ITEMS = 2.0
 
@@ -128,18 +134,69 @@ def learn(
 ) -> list[LearntRules]:
     """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules.
 
-    If no rule uses a scorecard, the rules are those of a search without scorecards.
+    If no rule uses a scorecard, the rules are those of a search without scorecards. If the rules leave many records
+    uncovered, a second search is made: without scorecards, if the first one used them, and with conditions on points
+    only, if it did not. Of the two, the set of the higher value (:func:`_value`) is kept.
     """
-    before = copy.deepcopy(rng)
+    start = copy.deepcopy(rng)
     found = _learn(data, plan, max_rules, rng, on_choice)
     if data.without_scorecards is None:
         return found
-    unused = [n for n, one in zip(max_rules, found, strict=True) if not data.uses_scorecards(one)]
-    if unused:
-        again = _learn(data.without_scorecards, plan, unused, before, on_choice)
-        replaced = dict(zip(unused, again, strict=True))
-        found = [replaced.get(n, one) for n, one in zip(max_rules, found, strict=True)]
+    for j, n in enumerate(max_rules):
+        used = data.uses_scorecards(found[j])
+        if used and _uncovered_share(data, found[j]) <= _MANY_UNCOVERED:
+            continue
+        without = _learn(data.without_scorecards, plan, [n], copy.deepcopy(start), on_choice)[0]
+        if not used:
+            found[j] = without
+            if _uncovered_share(data, without) <= _MANY_UNCOVERED:
+                continue
+            without = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
+            if not data.uses_scorecards(without):  # no rules at all
+                continue
+        found[j] = max(found[j], without, key=lambda learnt: _value(data, plan, learnt))
     return found
+
+
+def _uncovered_share(data: Data, learnt: LearntRules) -> float:
+    """Return the share of the records that no rule covers."""
+    return 1.0 - float(data.backend.class_counts(learnt.found.covered).sum()) / max(data.backend.n_records, 1)
+
+
+def _value(data: Data, plan: Plan, learnt: LearntRules) -> float:
+    """Return how much the rules raise the weighted log-likelihood of the training records, less what they cost.
+
+    Records are counted under the first rule that covers them, under a fallback rule, or under the default label, and
+    by points, if the rule tests points. The price of a condition, and of two signs, is that of evidence: half of the
+    logarithm of the number of items. Records that no rule covers have a price as well.
+    """
+    backend, found = data.backend, learnt.found
+    bodies = [step.body for step in found.learnt] + [fallback.body for fallback in learnt.fallbacks]
+    covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
+    left, gain = backend.everything, 0.0
+    for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
+        gain += _gain(data, body, backend.intersection(cover, left))
+        left = backend.difference(left, cover)
+    n_conditions = float(sum(len(set(data.encoder.columns[list(body)].tolist())) for body in bodies))
+    if data.scorecards is not None and data.uses_scorecards(learnt):
+        n_conditions += 0.5 * sum(card.n_pairs for card in data.scorecards.levels)
+    price = 0.5 * plan.min_evidence * n_conditions * math.log(max(backend.n_items, 2))
+    return gain - price - _UNCOVERED_PRICE * _uncovered_share(data, learnt) * backend.n_records
+
+
+def _gain(data: Data, body: Body, cover: Cover) -> float:
+    """Return how much a rule raises the weighted log-likelihood of some records, which are counted by points."""
+    measures, counts = data.measures, data.backend.class_counts(cover)
+    followed = followed_column([data.encoder.conditions[item] for item in body])
+    if followed is None:
+        return float(measures.weighted_gain(counts))
+    by_points = np.array(list(data.levels(followed[0].scorecard).counts_by_points(followed[0], cover).values()))
+    if not by_points.size:
+        return 0.0
+    shares = by_points * measures.weights + measures.smoothing * measures.shares(counts)
+    shares /= shares.sum(axis=1, keepdims=True)
+    weights = by_points * np.where(measures.searched, measures.weights, 0.0)
+    return float((weights * np.log(np.maximum(shares, 1e-300) / np.maximum(measures.weighted_prior, 1e-300))).sum())
 
 
 def _learn(

@@ -336,7 +336,7 @@ def _best_columns(sample: Sample) -> Sample:
         return sample
     shares = probabilities(parameters(sample, ()).constants, 0.0, np.zeros((sample.n_classes, sample.codes.size)))
     gains, _ = _gains(sample, shares, sample.allowed)
-    best = np.zeros(int(columns.max()) + 1)
+    best = np.zeros(int(sample.columns.max()) + 1)
     np.maximum.at(best, sample.columns, np.round(gains.max(axis=1), 9))
     order = columns[np.argsort(-best[columns], kind="stable")]
     return sample.restrict(np.sort(order[:_MAX_COLUMNS]))

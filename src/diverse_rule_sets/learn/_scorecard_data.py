@@ -115,8 +115,13 @@ def _separating(backend: Backend, items: ScorecardItems) -> ScorecardItems:
 
 
 def _extended(constraints: Constraints, columns: Integers, banned: Flags) -> Constraints:
-    """Return the constraints with flags of the items that are banned for each label, for further items."""
+    """Return the constraints with flags of the items that are banned for each label, for further items.
+
+    If all items are banned, because no rule can have a condition on a required column, further items are banned too.
+    """
     before = constraints.banned
+    if before is not None and before.all():
+        banned = np.ones_like(banned)
     if before is None and not banned.any():
         return replace(constraints, columns=columns)
     n_before = columns.size - banned.shape[1]

@@ -7,6 +7,12 @@ no signs, there is no scorecard.
 
 The sample and its parts do not depend on ``random_state``: the search draws the same candidates with and without
 scorecards.
+
+Names of columns and labels, constant columns and copies of columns do not change a scorecard: of items that hold for
+the same records, the first is used. In a table with its columns in another order the same signs get the same points,
+unless two items lower the loss equally; signs with equally many points are listed in the order of the columns. Records
+in another order are divided into other parts for cross-fitting, so that another number of signs may be chosen; signs
+and points for a given number are the same, as long as all records are in the sample.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
+from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, distinct_rows
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._measures import Measures
@@ -40,6 +46,7 @@ _N_FOLDS, _PATIENCE = 3, 8
 _EVERY, _EVERY_IN_FOLDS = (1, 6), (3, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
+_TINY = 1e-9  # losses that differ by less are equal
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
 _MIN_SHARE, _MIN_RECORDS = 0.05, 20
 
@@ -76,8 +83,9 @@ def learn_scorecard(
 ) -> LearntScorecard | None:
     """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
 
-    There is none either if ``max_signs`` is too small for the number of classes: with more than two classes, there are
-    up to three pairs of a sign and a class for each sign, and at least two pairs for each class are needed.
+    There is none either if all signs are on one column, because its points would say no more than conditions on this
+    column, or if ``max_signs`` is too small for the number of classes: with more than two classes, there are up to
+    three pairs of a sign and a class for each sign, and at least two pairs for each class are needed.
 
     Parameters
     ----------
@@ -102,7 +110,7 @@ def learn_scorecard(
     size = _choose_size(sample, max_signs, max_pairs)
     every = _EVERY[labels.size > 2]
     grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, size))
-    if not grown:
+    if not grown or len({int(columns[pair.item]) for pair in grown[-1].pairs}) < 2:
         return None
     pairs, model = grown[-1]
     base = () if labels.size == 2 else _base_points(model)
@@ -138,12 +146,31 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     lists = backend.items_at(backend.everything, ks)
     items = np.zeros((backend.n_items, ks.size), np.bool_)
     items[lists.members, np.repeat(np.arange(ks.size), lists.lengths)] = True
-    weights = measures.weights[labels]
+    weights, allowed = measures.weights[labels], _without_copies(items, allowed)
     return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed, columns)
+
+
+def _without_copies(items: Flags, allowed: Flags) -> Flags:
+    """Return which items may give points to which classes: of items that hold for the same records, only the first."""
+    _, which = distinct_rows(items)
+    kept = np.zeros_like(allowed)
+    for label in range(allowed.shape[1]):
+        usable = np.flatnonzero(allowed[:, label])
+        _, first = np.unique(which[usable], return_index=True)
+        kept[usable[first], label] = True
+    return kept
 
 
 def _choose_size(sample: Sample, max_signs: int, max_pairs: int) -> int:
     """Return the number of pairs of sign and class by cross-fitting; 0 for no scorecard."""
+    return smallest_good_size(cross_fitted_losses(sample, max_signs, max_pairs))
+
+
+def cross_fitted_losses(sample: Sample, max_signs: int, max_pairs: int) -> Floats:
+    """Return the loss of each record with 0, 1, 2, ... pairs found on other records: an array (n_sizes, n_records).
+
+    It ends some sizes after the lowest loss.
+    """
     folds = _folds(sample.codes, sample.n_classes)
     inside = [sample.take(np.flatnonzero(folds != fold)) for fold in range(_N_FOLDS)]
     outside = [sample.take(np.flatnonzero(folds == fold)) for fold in range(_N_FOLDS)]
@@ -157,14 +184,27 @@ def _choose_size(sample: Sample, max_signs: int, max_pairs: int) -> int:
         losses.append(np.empty(sample.codes.size))
         for fold, (pairs, model) in enumerate(found):
             losses[-1][folds == fold] = log_losses(outside[fold], pairs, model)
-        if losses[-1].sum() < losses[best].sum() - 1e-9:
+        if losses[-1].sum() < losses[best].sum() - _TINY:
             best = len(losses) - 1
-    for size, one in enumerate(losses):
-        difference = one - losses[best]
-        error = float(difference.std()) * math.sqrt(difference.size)
-        if difference.sum() <= _STANDARD_ERRORS * error + 1e-9:
-            return size
-    return best
+    return np.array(losses)
+
+
+def smallest_good_size(losses: Floats) -> int:
+    """Return the smallest number of pairs whose loss is within half a standard error of the lowest loss.
+
+    The standard error is that of the difference of the two losses: it is estimated from their differences on single
+    records. Of equally low losses the first is the lowest.
+
+    Parameters
+    ----------
+    losses : array (n_sizes, n_records), the loss of each record with 0, 1, 2, ... pairs
+    """
+    totals = losses.sum(axis=1)
+    # Sums in another order differ by rounding errors, which must not matter.
+    best = int(np.argmax(totals <= totals.min() + _TINY))
+    differences = losses - losses[best]
+    errors = differences.std(axis=1) * math.sqrt(losses.shape[1])
+    return int(np.argmax(differences.sum(axis=1) <= _STANDARD_ERRORS * errors + _TINY))
 
 
 def _folds(codes: Integers, n_classes: int) -> Integers:
