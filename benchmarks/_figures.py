@@ -17,9 +17,8 @@ from _summary import GROUPS
 OURS, TREE, RISK = ("#0072B2", "#009E73", "#56B4E9", "#E69F00"), "#D55E00", "#CC79A7"
 BLACK, GREY = "#000000", "#555555"
 NAMES = {
-    "scorecards": "rules with\nscorecards",
     "conjunctions": "rules without\nscorecards",
-    "default": "rules\n(default)",
+    "default": "rules with\nscorecards",
 }
 ROWS = {"bacc": "balanced accuracy", "auc": "AUC"}
 # Offsets of a label from a point, in points, with the alignment of the text; near ones first.

@@ -49,7 +49,7 @@ def read_choice(arguments, options):
     known = [*VARIANTS, *OTHERS]
     asked = known if options.variants == ["all"] else options.variants or list(MAIN)
     variants = () if asked == ["none"] else available(checked(arguments, asked, known, "variants"))
-    budgets = ["scorecards", "conjunctions"] if options.budgets == [] else options.budgets or []
+    budgets = ["default", "conjunctions"] if options.budgets == [] else options.budgets or []
     budgets = available(checked(arguments, budgets, VARIANTS, "variants"))
     rivals, python = options.rivals, options.fasterrisk_python
     if rivals is not None:
@@ -79,7 +79,7 @@ def read_arguments(argv):
         "--budgets",
         nargs="*",
         metavar="VARIANT",
-        help="also these variants (scorecards and conjunctions if none is named) within budgets of statements and "
+        help="also these variants (default and conjunctions if none is named) within budgets of statements and "
         "conditions, beside trees as large",
     )
     arguments.add_argument("--fasterrisk-python", metavar="PATH", help="a Python interpreter that has fasterrisk")

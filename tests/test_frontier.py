@@ -27,7 +27,7 @@ import _trees
 import frontier
 from _measuring import Split, quality
 
-VARIANTS = ["default", "scorecards", "5 rules, no fallbacks"]
+VARIANTS = ["default", "conjunctions", "5 rules, no fallbacks"]
 RIVALS = [
     "tree, as many leaves",
     "tree, as many conditions",
@@ -50,7 +50,7 @@ def run(tmp_path_factory):
     results, page = folder / "results.jsonl", folder / "page.md"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DRS_DATA", raising=False)
-        asked = [*ASKED, "logistic regression", "--budgets", "scorecards", "--results", str(results)]
+        asked = [*ASKED, "logistic regression", "--budgets", "default", "--results", str(results)]
         frontier.main([*asked, "--markdown", str(page), "--figure", str(folder / "figure.png")])
     rows = {(row["table"], row["model"]): row for row in map(json.loads, results.read_text().splitlines())}
     return rows, results, page, asked
@@ -70,7 +70,7 @@ def test_sizes_are_those_of_the_rule_set(run, scorecards):
     y = bunch.target.astype(str).to_numpy(object)
     train, test = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=0)
     clf = DiverseRuleSetClassifier(scorecards=scorecards, random_state=0).fit(bunch.data.iloc[train], y[train])
-    row = rows["breast_cancer", "default" if scorecards is None else "scorecards"]
+    row = rows["breast_cancer", "conjunctions" if scorecards is None else "default"]
     assert {name: row[name] for name in metrics.Size._fields} == metrics.size(clf.rule_set_)._asdict()
     assert (row["signs"] > 0) == (scorecards == "auto")
     assert row["acc"] == pytest.approx(clf.score(bunch.data.iloc[test], y[test]))
@@ -97,8 +97,8 @@ def test_budgets_are_kept(run):
         if number.isdigit() and unit in ("leaves", "statements", "conditions") and "absent" not in row:
             assert row["statements" if unit == "leaves" else unit] <= int(number), (table, model)
             seen.add((model.split(",")[0], unit, table))
-    both = {("tree", "leaves"), ("scorecards", "statements")}
-    more = {("tree", "conditions", "iris"), ("scorecards", "conditions", "iris")}  # more than two classes only
+    both = {("tree", "leaves"), ("default", "statements")}
+    more = {("tree", "conditions", "iris"), ("default", "conditions", "iris")}  # more than two classes only
     assert seen == {(*kind, table) for kind in both for table in ("iris", "breast_cancer")} | more
 
 
@@ -155,13 +155,14 @@ def test_one_leaf_has_no_condition():
     assert _rivals.tree_with_leaves(split, 1).size == {"statements": 1, "conditions": 0}
 
 
-def test_the_budget_of_conditions_is_met_by_size_alone(monkeypatch):
-    sizes = iter([4, 9, 12, 9])
-    accuracies = iter([0.9, 0.1, 0.8, 0.7])
-    monkeypatch.setattr(_models, "LIMITS", ((1, 1), (2, 1), (3, 1), (4, 1)))
-    monkeypatch.setattr(Split, "measure", lambda *_: {"conditions": next(sizes), "bacc": next(accuracies)})
+def test_the_budget_of_conditions_is_met_by_the_best_on_the_training_records(monkeypatch):
+    found = [(0.6, 4), (0.7, 9), (0.9, 12), (0.7, 8)]  # balanced accuracy on training records, and conditions
+    rows = iter([(training, {"conditions": n, "bacc": 1 - training}) for training, n in found])
+    monkeypatch.setattr(_models, "LIMITS", ((1, 0), (2, 0), (3, 0), (4, 0), (4, 5)))
+    monkeypatch.setattr(Split, "measure_with_training", lambda *_: next(rows))
     split = split_of("iris")
-    assert _models.within_conditions("conjunctions", 10).run(split, {}) == {"conditions": 9, "bacc": 0.1}
+    assert _models.within_conditions("conjunctions", 10).run(split, {})["conditions"] == 8
+    assert _models.within_conditions("conjunctions", 30).run(split, {})["conditions"] == 12
     assert _models.within_conditions("conjunctions", 3).run(split, {}) is None
 
 
@@ -210,7 +211,7 @@ def test_the_tables_are_of_groups_and_leave_out_what_is_incomparable(run):
     whole = text[text.index("| mean of 2 tables") :]
     assert "tree, 20 leaves" in whole
     assert "tree, 15 conditions" not in whole  # only for more than two classes
-    assert "| scorecards, 5 statements - tree, 5 leaves |" in whole
+    assert "| default, 5 statements - tree, 5 leaves |" in whole
 
 
 def test_the_figure_is_a_picture(run, tmp_path):
@@ -312,7 +313,7 @@ def test_unknown_names_are_errors_that_list_the_known_ones(capsys):
         frontier.main(["--exclude", "irs"])
     with pytest.raises(SystemExit):
         frontier.main(["--variants", "defualt"])
-    assert "unknown variants: defualt; known: default, scorecards" in capsys.readouterr().err
+    assert "unknown variants: defualt; known: default, conjunctions" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         frontier.main(["--rivals", "oak"])
     assert "unknown rivals: oak; known: tree, as many leaves" in capsys.readouterr().err
@@ -324,9 +325,9 @@ def test_a_variant_that_this_version_cannot_run_is_left_out_with_a_message(capsy
     assert "left out: later, which needs the setting a_later_setting" in capsys.readouterr().err
 
 
-def test_every_variant_but_scorecards_only_can_be_run():
+def test_every_variant_can_be_run():
     """A setting that is renamed would otherwise only leave out its variant."""
-    assert [name for name in _models.VARIANTS if _models.missing_settings(name)] in ([], ["scorecards only"])
+    assert [name for name in _models.VARIANTS if _models.missing_settings(name)] == []
 
 
 def test_tables_of_a_folder(tmp_path):
