@@ -197,6 +197,75 @@ def climb(body, items, score):
         current = score(body)
 
 
+def within_overlap(covers_, n_given, max_overlap):
+    """Return whether each cover after the given ones shares at most this part of its records with all before it."""
+    for j in range(n_given, len(covers_)):
+        shared = covers_[j] & frozenset().union(*covers_[:j])
+        if len(shared) > max_overlap * len(covers_[j]):
+            return False
+    return True
+
+
+def likeliest(inside, y, weights, smoothing):
+    """Return the class with the largest smoothed, weighted share of some records; the first one if several have it."""
+    counts = [sum(y[i] == c for i in inside) for c in range(len(weights))]
+    shares = weighted_shares(counts, [y.count(c) for c in range(len(weights))], weights, smoothing)
+    return shares.index(max(shares))
+
+
+def growth_step(rules, given, records, y, columns, weights, smoothing, wider, allowed, max_overlap, rare=()):
+    """Return the rules after one step of growth; None if there is no step.
+
+    In a step, an item of a rule or all items of a column are dropped, or an item is replaced by a wider one. The
+    records that only then have a rule must be of its label by weight, and the label must stay. ``given`` are the covers
+    of rules that come first; the records of rare classes do not count. Steps after which a rule has fewer columns come
+    first, then those of larger gains; of equal gains, the first rule and the first body.
+    """
+    found = [*given, *(cover(body, records) for body, _ in rules)]
+    uncovered = set(range(len(y))) - set().union(*found)
+    scale = len(y) / sum(weights[c] for c in y)
+    options = []
+    for j, (body, label) in enumerate(rules):
+        ways = []
+        for item in body:
+            ways.append({*body} - {item})
+            ways.append({other for other in body if columns[other] != columns[item]})
+            ways += [{*body, other} - {item} for other in wider.get(item, ())]
+        for grown in (tuple(sorted(way)) for way in ways if way):
+            if not allowed(grown, label):
+                continue
+            inside = cover(grown, records)
+            new = inside & uncovered
+            counted = [i for i in new if y[i] not in rare]
+            gain = sum(scale * weights[y[i]] * (1 if y[i] == label else -1) for i in counted)
+            labels = {likeliest(part, y, weights, smoothing) for part in (new, inside)}
+            position = len(given) + j
+            after = [*found[:position], inside, *found[position + 1 :]]
+            if gain > 1e-9 and labels == {label} and within_overlap(after, len(given), max_overlap):
+                shorter = len({columns[item] for item in grown}) - len({columns[item] for item in body})
+                options.append((shorter, -round(gain, 9), j, grown))
+    if not options:
+        return None
+    *_, j, grown = min(options)
+    return [*rules[:j], (grown, rules[j][1]), *rules[j + 1 :]]
+
+
+def grow(rules, given, records, y, columns, weights, smoothing, wider, allowed, max_overlap, rare=()):
+    """Return the rules after all steps of growth, without items that exclude no record."""
+    after = rules
+    while after is not None:
+        rules = after
+        after = growth_step(rules, given, records, y, columns, weights, smoothing, wider, allowed, max_overlap, rare)
+    shorter = []
+    for body, label in rules:
+        for item in body:
+            rest = tuple(other for other in body if other != item)
+            if rest and allowed(rest, label) and cover(rest, records) == cover(body, records):
+                body = rest
+        shorter.append((body, label))
+    return shorter
+
+
 def first_that_holds(bodies, record):
     """Return the position of the first body that covers a record; -1 if none does."""
     return next((j for j, body in enumerate(bodies) if covers(body, record)), -1)

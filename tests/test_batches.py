@@ -5,6 +5,7 @@ import decimal
 import fractions
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,9 @@ VALUES = [
     *(DAY.replace(microsecond=1), DAY.replace(tzinfo=datetime.UTC), DAY.replace(hour=5, tzinfo=ZONE)),
 ]
 MISSING = [None, math.nan, pd.NA, pd.NaT, decimal.Decimal("NaN"), decimal.Decimal("sNaN"), np.datetime64("NaT")]
+
+
+KINDS = (DiverseRuleSetClassifier, partial(DiverseRuleSetClassifier, scorecards=None), DRSClassifier)
 
 
 def objects(values):
@@ -57,7 +61,7 @@ def assert_no_batch(clf, X):
         [decimal.Decimal("0.5"), "a", 0.5],
     ],
 )
-@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
+@pytest.mark.parametrize("kind", KINDS, ids=["scorecards", "plain", "as in the paper"])
 @pytest.mark.filterwarnings("ignore:column 'm' holds whole numbers from 2")
 def test_a_record_alone_gets_the_label_that_it_gets_in_a_table(kind, values):
     X = objects(values * (60 // len(values)))
@@ -74,15 +78,16 @@ def test_a_record_alone_gets_the_label_that_it_gets_in_a_table(kind, values):
     st.lists(st.sampled_from([value for value in VALUES if value != math.inf] + MISSING), min_size=4, max_size=14),
     st.lists(st.sampled_from(["no", "yes", "maybe"]), min_size=14, max_size=14),
     st.sampled_from(["series", "array", "list"]),
+    st.sampled_from([None, "auto"]),
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_any_mixture_of_values(values, labels, form):
+def test_any_mixture_of_values(values, labels, form, scorecards):
     X = objects(values)
     if form == "array":
         X = X.to_numpy()
     elif form == "list":
         X = [[value, "text"] for value in values]
-    clf = DiverseRuleSetClassifier(random_state=0, min_support=1, min_evidence=0)
+    clf = DiverseRuleSetClassifier(random_state=0, min_support=1, min_evidence=0, scorecards=scorecards)
     zones = {naive.value_type(value) for value in values if not naive.is_missing(value)}
     if zones == {"date", "date in UTC"}:
         with pytest.raises(TypeError, match=r"column '.*' mixes dates with and without a time zone"):
@@ -92,7 +97,9 @@ def test_any_mixture_of_values(values, labels, form):
     assert_no_batch(clf, X)
     for rule in clf.rule_set_.all_rules:
         if form == "series":
-            assert Rule.parse(str(rule)).covers(X).tolist() == rule.covers(X).tolist()
+            again = Rule.parse(str(rule), clf.rule_set_.scorecards)
+            assert again == rule
+            assert again.covers(X).tolist() == rule.covers(X).tolist()
 
 
 @settings(max_examples=300, deadline=None)
@@ -297,7 +304,7 @@ STORED = {
 @pytest.mark.parametrize("X", STORED.values(), ids=STORED)
 def test_columns_that_libraries_store_in_another_way(X):
     """They are fitted, and a record has the same label in any batch."""
-    for kind in (DiverseRuleSetClassifier, DRSClassifier):
+    for kind in KINDS:
         clf = kind(random_state=0).fit(X, ["p", "q"] * 20)
         assert clf.predict(X).tolist() == ["p", "q"] * 20
         assert [clf.predict(X[i : i + 1])[0] for i in range(4)] == ["p", "q", "p", "q"]

@@ -3,6 +3,7 @@ import datetime
 import io
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -50,11 +51,25 @@ def fit(X=iris.data, y=iris.target, **params):
     return classifier(**({"random_state": 0} | params)).fit(X, y)
 
 
+def fit_plain(X=iris.data, y=iris.target, **params):
+    """Fit without scorecards."""
+    return fit(X, y, **({"scorecards": None} | params))
+
+
 def fit_as_in_paper(X=iris.data, y=iris.target, **params):
     return DRSClassifier(**({"random_state": 0, "n_candidates": 50} | params)).fit(X, y)
 
 
 both = pytest.mark.parametrize("fit", [fit, fit_as_in_paper])
+with_and_without_scorecards = pytest.mark.parametrize("fit", [fit, fit_plain, fit_as_in_paper])
+
+
+def points_of(card, frame, label):
+    """Return the points that a scorecard gives to a label in each record, counted slowly."""
+    points = np.full(len(frame), dict(card.base).get(label, 0))
+    for sign in card.signs:
+        points += dict(sign.points).get(label, 0) * Rule((sign.condition,), label).covers(frame)
+    return points
 
 
 # --- scikit-learn ------------------------------------------------------------------------------------------------
@@ -135,7 +150,7 @@ def test_the_parameters_and_their_defaults():
         "smoothing": 5.0,
         "binning": "supervised",
         "negation": False,
-        "scorecards": None,
+        "scorecards": "auto",
         "max_signs": 10,
         "conflict": "smoothed",
         "default": "majority",
@@ -287,17 +302,24 @@ def test_same_rules_without_the_compiler():
     assert "THEN" in outputs[0]
 
 
-@both
+@with_and_without_scorecards
 def test_same_rules_from_pandas_polars_arrow_and_arrays(fit):
     table, y = make_mixed()
     expected = fit(pd.DataFrame(table), y)
+    assert bool(expected.rule_set_.scorecards) == (fit.__name__ == "fit")
     assert fit(pl.DataFrame(table), y).rule_set_ == expected.rule_set_
     assert fit(pl.DataFrame(table).to_arrow(), y).rule_set_ == expected.rule_set_
     array = np.array([list(row) for row in zip(*table.values(), strict=True)], dtype=object)
     from_array = fit(array, y)
     names = dict(zip((f"x{j}" for j in range(len(table))), table, strict=True))
     for rule, same in zip(from_array.rule_set_, expected.rule_set_, strict=True):
-        assert [names[c.column] for c in rule.conditions] == [c.column for c in same.conditions]
+        assert [names.get(c.column, str(c.column)) for c in rule.conditions] == [
+            c.column if c.column in table else str(c.column) for c in same.conditions
+        ]
+    for card, same in zip(from_array.rule_set_.scorecards, expected.rule_set_.scorecards, strict=True):
+        assert [(names[sign.condition.column], sign.points) for sign in card.signs] == [
+            (sign.condition.column, sign.points) for sign in same.signs
+        ]
     np.testing.assert_array_equal(from_array.predict(array), expected.predict(pd.DataFrame(table)))
 
 
@@ -311,20 +333,22 @@ def test_the_order_of_columns_does_not_matter_to_prediction(mixed):
 
 
 @pytest.mark.parametrize(
-    ("fit", "params", "kinds"),
+    ("fit", "params", "kinds", "has_fallbacks"),
     [
-        (fit, {"min_evidence": 0}, {Interval, Equals, IsIn, IsMissing}),
-        (fit_as_in_paper, {"n_candidates": 300}, {Interval, Equals, IsMissing}),
+        (fit_plain, {"min_evidence": 0.3, "max_rules": 5}, {Interval, Equals, IsIn, IsMissing}, True),
+        (fit, {"min_evidence": 0}, {Interval, Equals, IsIn, IsMissing}, False),
+        (fit_as_in_paper, {"n_candidates": 300}, {Interval, Equals, IsMissing}, False),
     ],
 )
-def test_a_table_of_every_kind_of_column(mixed, fit, params, kinds):
+def test_a_table_of_every_kind_of_column(mixed, fit, params, kinds, has_fallbacks):
     frame, y = mixed
     clf = fit(frame, y, **params)
     assert clf.score(frame, y) > 0.75
     assert clf.feature_names_in_.tolist() == list(frame.columns)
     rules, fallbacks = clf.rule_set_.rules, clf.rule_set_.fallbacks
     assert {type(c) for rule in rules for c in rule.conditions} == kinds
-    assert bool(fallbacks) == isinstance(clf, DiverseRuleSetClassifier)
+    assert bool(fallbacks) == has_fallbacks
+    assert bool(clf.rule_set_.scorecards) == (fit.__name__ == "fit")
     alone = uncovered = ~clf.rule_set_.covers(frame).any(axis=1)
     for rule in rules + fallbacks:  # what the rule says of its training records is true, in raw units
         covered = rule.covers(frame) & (alone if rule in fallbacks else True)
@@ -428,7 +452,7 @@ def test_labels_of_any_kind(labels):
 # --- what is fitted ----------------------------------------------------------------------------------------------
 
 
-@both
+@with_and_without_scorecards
 @pytest.mark.parametrize("diversity", ["permissive", "strict"])
 def test_fitted_attributes_agree_with_one_another(fit, diversity):
     clf = fit(diversity=diversity)
@@ -449,7 +473,8 @@ def test_fitted_attributes_agree_with_one_another(fit, diversity):
         new = rule.covers(iris.data) & ~covered & (iris.target == rule.label)
         np.testing.assert_allclose(step["recall_gain"], new.sum() / 50)
         covered |= rule.covers(iris.data)
-    assert set(clf.history_[0]) == {"label", "quality", "distance_gain", "recall_gain", "pass"}
+    keys = ["label", "quality", "distance_gain", "recall_gain", "pass", "phase", "scorecards"]
+    assert [list(step) for step in clf.history_] == [keys] * len(clf.rule_set_)
     assert clf.history_[0]["distance_gain"] == 0
     assert sum(clf.rule_set_.class_totals) == 150
 
@@ -469,7 +494,7 @@ def test_fitted_attributes_agree_with_one_another(fit, diversity):
 def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed, params, weights, m):
     """w_k * (n_k + m * p_k), scaled to sum to 1."""
     frame, y = mixed
-    clf = fit(frame, y, max_rules=3, **params)
+    clf = fit_plain(frame, y, max_rules=3, min_evidence=0, **params)
     totals = np.array([(y == "bad").sum(), (y == "good").sum()])
     weights = y.size / (2 * totals) if isinstance(weights, str) else np.array(weights)
     speakers = clf.rule_set_.deciding_rules(frame)
@@ -482,6 +507,43 @@ def test_probabilities_are_the_smoothed_weighted_counts_of_whoever_speaks(mixed,
             counts = np.array([count for _, count in said[speaker].class_counts])
         mass = weights * (counts + m * totals / y.size)
         np.testing.assert_allclose(row, mass / mass.sum())
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None, {"good": 7, "bad": 2.5}])
+def test_probabilities_of_rules_that_test_points_follow_the_points(mixed, class_weight):
+    """Those of other rules are smoothed, weighted counts; on average, those by points are close to them."""
+    frame, y = mixed
+    clf = fit(frame, y, min_evidence=0.0, class_weight=class_weight)
+    totals = np.array([(y == "bad").sum(), (y == "good").sum()])
+    weights = {"balanced": y.size / (2 * totals), None: np.ones(2)}.get(str(class_weight) if class_weight else None)
+    weights = np.array([2.5, 7]) if weights is None else weights
+    (card,) = clf.rule_set_.scorecards
+    points = points_of(card, frame, "good")
+    speakers, said = clf.rule_set_.deciding_rules(frame), clf.rule_set_.all_rules
+    probabilities = clf.predict_proba(frame)
+    followed, levels = set(), {}
+    for row, speaker, own in zip(probabilities, speakers.tolist(), points.tolist(), strict=True):
+        table = said[speaker].points_table if speaker >= 0 else None
+        if table is not None:
+            assert row.tolist() == list(table.rows[min(max(own, table.low), table.high) - table.low])
+            assert levels.setdefault((speaker, own), row.tolist()) == row.tolist()
+            followed.add(speaker)
+            continue
+        counts = np.array([(y[speakers == -1] == label).sum() for label in ("bad", "good")])
+        if speaker >= 0:
+            counts = np.array([count for _, count in said[speaker].class_counts])
+        mass = weights * (counts + 5 * totals / y.size)
+        np.testing.assert_allclose(row, mass / mass.sum())
+    assert followed == {
+        j for j, rule in enumerate(clf.rule_set_) if any("points" in str(c.column) for c in rule.conditions)
+    }
+    assert len(followed) > 1
+    for j in followed:
+        rising = [levels[j, own][1] for own in sorted(set(points[speakers == j].tolist()))]
+        assert rising == sorted(rising)
+        counts = np.array([count for _, count in said[j].class_counts])
+        mass = weights * (counts + 5 * totals / y.size)
+        assert probabilities[speakers == j, 1].mean() == pytest.approx(mass[1] / mass.sum(), abs=0.02)
 
 
 def test_probabilities_as_in_the_paper_are_the_smoothed_counts_of_the_rule_that_speaks():
@@ -522,33 +584,43 @@ def test_a_column_of_strings_and_numbers_is_judged_value_by_value():
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-@both
+@with_and_without_scorecards
 def test_explain(fit, library):
     table, y = make_mixed()
     frame = library.DataFrame(table)
     if library is pd:
         frame.index = [f"person {k}" for k in range(400)]
-    clf = fit(frame, y, max_rules=4, max_overlap=1.0)
+    as_in_paper = fit is fit_as_in_paper
+    clf = fit(
+        frame, y, **({"max_rules": 4} if as_in_paper else {"max_rules": 3, "min_evidence": 0, "max_overlap": 1.0})
+    )
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)
     assert list(told.columns) == ["label", "rule", "covering", "contradiction", "reason"]
     fired = clf.rule_set_.covers(frame)
     fallbacks = clf.rule_set_.fallbacks
     rows = told.to_dict("records") if library is pd else told.to_dicts()
-    deciding = set()
-    for row, label, covering in zip(rows, clf.predict(frame), fired, strict=True):
+    deciding, cards = set(), clf.rule_set_.scorecards
+    assert len(cards) == (fit.__name__ == "fit")
+    points = points_of(cards[0], frame, "good") if cards else np.zeros(400, int)
+    for row, label, covering, own in zip(rows, clf.predict(frame), fired, points.tolist(), strict=True):
         numbers = (np.flatnonzero(covering) + 1).tolist()
         assert list(row["covering"]) == numbers
         assert row["label"] == label
         if numbers:
             rule = clf.rule_set_[row["rule"] - 1]
             assert row["rule"] in numbers
-            assert row["reason"] == str(rule)
+            if "points" in str(rule):
+                assert row["reason"].startswith(f"{rule}: {own} of 11 points")
+                deciding.add("points")
+            else:
+                assert row["reason"] == str(rule)
             assert rule.label == label
             deciding.add("rule")
         elif row["rule"] is None or row["rule"] is pd.NA:
             nothing = "no rule and no fallback rule covers" if fallbacks else "no rule covers"
-            assert row["reason"] == f"{nothing} this record: default label {clf.rule_set_.default}"
+            reason = f"{nothing} this record: default label {clf.rule_set_.default}"
+            assert row["reason"] == reason if not cards else row["reason"].startswith(f"{reason}; {own} of 11 points")
             assert label == clf.rule_set_.default
             deciding.add("default")
         else:
@@ -557,8 +629,7 @@ def test_explain(fit, library):
             assert fallback.label == label
             deciding.add("fallback")
         assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
-    assert deciding == ({"rule", "fallback", "default"} if fallbacks else {"rule", "default"})
-    assert bool(fallbacks) == isinstance(clf, DiverseRuleSetClassifier)
+    assert deciding == {"rule", "default"} | {"fit": {"points"}, "fit_plain": {"fallback"}}.get(fit.__name__, set())
     if library is pd:
         assert told.index.tolist() == frame.index.tolist()
 
@@ -568,30 +639,45 @@ def test_explain_of_an_array_is_a_frame():
 
 
 def permuted(rule_set, order):
-    """Return the same rule set with its classes in another order."""
+    """Return the same rule set with its classes in another order, in the probabilities by points as well."""
+
+    def permuted_rule(rule):
+        table = rule.points_table
+        if table is None:
+            return rule
+        rows = tuple(tuple(row[k] for k in order) for row in table.rows)
+        return dataclasses.replace(rule, points_table=dataclasses.replace(table, rows=rows))
+
     changes = {
         name: None if (values := getattr(rule_set, name)) is None else tuple(values[k] for k in order)
         for name in ("classes", "class_totals", "uncovered_counts", "class_weights")
     }
+    changes |= {name: tuple(map(permuted_rule, getattr(rule_set, name))) for name in ("rules", "fallbacks")}
     return dataclasses.replace(rule_set, **changes)
 
 
 @pytest.mark.parametrize("conflict", ["smoothed", "vote", "counts", "first"])
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0), (0, 2, 1)])
 @pytest.mark.parametrize("labels", [["a", "b", "c"], [3, 5, 7]], ids=["text", "numbers"])
-def test_a_rule_set_with_another_order_of_classes_gives_the_same_answers(labels, order, conflict):
+@pytest.mark.parametrize("fit", [fit, fit_plain])
+def test_a_rule_set_with_another_order_of_classes_gives_the_same_answers(fit, labels, order, conflict):
+    """Of labels with equal added counts, the first class is chosen; such records are left out."""
     y = np.array(labels)[iris.target]
     clf = fit(iris.data, y, conflict=conflict)
-    before = clf.predict(iris.data), clf.predict_proba(iris.data), clf.explain(iris.data), clf.score(iris.data, y)
-    why = clf.why(iris.data[:3])
+    shares = np.sort(clf.predict_proba(iris.data), axis=1)
+    X = iris.data[(shares[:, -1] > shares[:, -2] + 1e-9) | (conflict != "counts")]
+    assert len(X) > 140
+    y = y[(shares[:, -1] > shares[:, -2] + 1e-9) | (conflict != "counts")]
+    before = clf.predict(X), clf.predict_proba(X), clf.explain(X), clf.score(X, y)
+    why = clf.why(X[:3])
     clf.rule_set_ = permuted(clf.rule_set_, order)
     assert clf.rule_set_.classes == tuple(clf.classes_[list(order)].tolist())
-    np.testing.assert_array_equal(clf.predict(iris.data), before[0])
-    assert clf.predict(iris.data).dtype == y.dtype
-    np.testing.assert_array_equal(clf.predict_proba(iris.data), before[1])
-    assert clf.explain(iris.data).equals(before[2])
-    assert clf.score(iris.data, y) == before[3]
-    assert [text.splitlines()[:2] for text in clf.why(iris.data[:3])] == [text.splitlines()[:2] for text in why]
+    np.testing.assert_array_equal(clf.predict(X), before[0])
+    assert clf.predict(X).dtype == y.dtype
+    np.testing.assert_array_equal(clf.predict_proba(X), before[1])
+    assert clf.explain(X).equals(before[2])
+    assert clf.score(X, y) == before[3]
+    assert [text.splitlines()[:2] for text in clf.why(X[:3])] == [text.splitlines()[:2] for text in why]
 
 
 def test_a_rule_set_with_other_classes_is_an_error():
@@ -699,11 +785,12 @@ def test_rules_of_the_default_hardly_overlap_and_may_where_that_is_allowed(mixed
 
 
 def test_binning_reaches_the_conditions():
-    clf = fit(binning={"x2": [2.5, 4.9], "x3": "quantile"})
-    bounds = {
-        b for r in clf.rule_set_ for c in r.conditions if c.column == "x2" for b in (c.low, c.high) if b is not None
-    }
-    assert bounds == {2.5, 4.9}
+    binning = {"x2": [2.5, 4.9], "x3": "quantile"}
+    conditions = [c for rule in fit_plain(binning=binning).rule_set_ for c in rule.conditions]
+    (card,) = fit(binning=binning).rule_set_.scorecards
+    for some in (conditions, [sign.condition for sign in card.signs]):
+        bounds = {b for c in some if c.column == "x2" for b in (c.low, c.high) if b is not None}
+        assert bounds == {2.5, 4.9}
 
 
 def test_dates_in_rules():
@@ -718,9 +805,11 @@ def test_dates_in_rules():
 
 
 def test_verbose_shows_rules_and_coverage(capsys):
-    fit(verbose=2)
+    clf = fit(verbose=2)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("first pass: 1 rules cover 3")
+    assert re.fullmatch(r"conditions: \d+ possible conditions, \d+\.\d s", lines[0])
+    assert lines[1].startswith(f"scorecards: {len(clf.rule_set_.scorecards[0].signs)} signs, ")
+    assert lines[2].startswith("first pass: 1 rules cover 3")
     assert any(line.startswith("second pass: ") for line in lines)
     assert " rules cover " in lines[-1]
     fit(verbose=False)
@@ -873,8 +962,8 @@ def test_ctrl_c_stops_a_long_fit_at_once():
     watch = threading.Timer(90, process.kill)  # the test ends, whatever the child does
     watch.start()
     try:
-        line = process.stderr.readline()
-        assert "1 rules cover" in line
+        assert process.stderr.readline().startswith("conditions: ")
+        assert "1 rules cover" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         out, _ = process.communicate(timeout=60)

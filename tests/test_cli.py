@@ -321,9 +321,12 @@ def test_kept_columns_of_several_kinds_stay_text(drs, tmp_path):
     assert pl.read_parquet(tmp_path / "p.parquet")["c"].to_list() == ["1", "x"]
 
 
-def test_no_records_no_predictions(drs, folder, tmp_path):
+@pytest.mark.parametrize("scorecards", ["points (for good): 2 if age > 60, 1 if sex = 'F'", "none"])
+def test_no_records_no_predictions(drs, folder, tmp_path, scorecards):
     (tmp_path / "none.csv").write_text((folder / "t.csv").read_text("utf8").splitlines()[0], "utf8")
-    model = folder / "model.json"
+    model = tmp_path / "model.json"
+    assert drs("fit", folder / "t.csv", "-t", "y", "-o", model, "--scorecards", scorecards, *QUICK)[0] == 0
+    assert bool(rules_in(model).scorecards) == (scorecards != "none")
     code, out, _ = drs("predict", model, tmp_path / "none.csv", "--proba", "--prefix", "my_")
     assert (code, out) == (0, "my_label,my_rule,my_probability_bad,my_probability_good\n")
     assert drs("evaluate", model, tmp_path / "none.csv", "-t", "y")[0] == 1

@@ -15,17 +15,19 @@ import subprocess
 import sys
 import zipfile
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, Rule, RuleSet
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, Progress, Rule, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli import _files, _text_files
 from diverse_rule_sets.cli._column_types import Cells
 from diverse_rule_sets.cli._errors import InputError
+from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import load
 
 COMMAND = f"{sys.executable} -m diverse_rule_sets.cli "
@@ -769,6 +771,38 @@ def test_nothing_in_a_file_controls_the_terminal(hostile, line):
     if "fit" not in line:  # the progress bar goes back to the start of the line
         assert not re.search("\r(?!\n)", bare)
     assert "]0;title" in seen or "evaluate" in line
+
+
+STAGES = [
+    (Progress("conditions", detail="1,234 possible conditions"), "conditions: 1,234 possible conditions"),
+    (Progress("scorecards", detail="6 signs"), "scorecards: 6 signs"),
+    *((Progress(stage, 7, 0.5), f"{stage}, 7 rules") for stage in ("first pass", "second pass", "splitting", "growth")),
+]
+
+
+@pytest.mark.parametrize(("progress", "text"), STAGES, ids=[progress.stage for progress, _ in STAGES])
+def test_a_fit_on_a_terminal_shows_its_stage(monkeypatch, progress, text):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "120")
+    with show_progress("Fitting t.csv", 0) as options:
+        options.on_progress(progress)
+    assert "Fitting t.csv" in screen.getvalue()
+    assert text in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.getvalue())
+
+
+def test_the_bar_of_a_fit_names_a_stage(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pl.DataFrame({f"x{j}": rng.random(3000) for j in range(6)})
+    X.with_columns(y=((X["x0"] + X["x1"] + X["x2"]) > 1.5).cast(pl.Utf8)).write_csv(tmp_path / "t.csv")
+    code, seen = seen_on_a_terminal(["fit", "t.csv", "-t", "y"], tmp_path)
+    assert code == 0
+    bare = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen)
+    assert re.search("(conditions: |scorecards: |first pass, |second pass, |splitting, |growth, )", bare)
 
 
 def test_a_pipe_gets_the_text_unchanged(hostile):

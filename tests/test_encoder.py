@@ -12,7 +12,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    Equals,
+    Interval,
+    IsIn,
+    IsMissing,
+    IsNotIn,
+    Rule,
+    Scorecard,
+)
 from diverse_rule_sets._bits.bitset import unpack
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.data import _categories, _rounding
@@ -148,9 +157,16 @@ def test_intervals_of_a_column_partition_its_records(values, binning, n_bins):
 
 
 def test_quantile_bins_have_equal_numbers_of_records():
-    values = np.random.default_rng(0).lognormal(0, 3, 1000)
+    """On large tables, each cut may be rounded past 2 of 1,000 records."""
+    values = np.random.default_rng(0).lognormal(0, 3, 400)
     _, bits = encoded(values[:, None], "quantile", 5)
-    assert bits.sum(axis=1).tolist() == [200] * 5
+    assert bits.sum(axis=1).tolist() == [80] * 5
+    values = np.random.default_rng(0).lognormal(0, 3, 1000)
+    names, bits = encoded(values[:, None], "quantile", 5)
+    below = np.cumsum(bits.sum(axis=1))
+    assert (np.abs(below - [200, 400, 600, 800, 1000]) <= 2).all()
+    assert (bits.sum(axis=0) == 1).all()
+    assert max(len(name) for name in names) < len("0.0123 < x0 <= 0.1234")
 
 
 def test_given_edges_are_used_unchanged():
@@ -191,7 +207,7 @@ def test_dates_are_cut_and_rounded():
     days = pd.date_range("2015-01-03", "2024-12-20", periods=500)
     names, bits = encoded(pd.DataFrame({"since": days}))
     assert names[0] == "since <= 2017-01-01"
-    assert names[-1] == "since > 2022-12-23"
+    assert names[-1] == "since > 2023-01-01"  # one of the 500 records changes sides
     assert (bits.sum(axis=0) == 1).all()
 
 
@@ -354,8 +370,8 @@ def test_several_steps_are_all_found():
 
 
 def test_at_most_n_bins_minus_one_cuts_the_best_first():
-    x = np.random.default_rng(0).random(500)
-    y = np.random.default_rng(1).random(500) < np.where(x > 0.6, 0.9, 0.1)
+    x = np.random.default_rng(0).random(499)  # with 500 records, cuts may be rounded past one
+    y = np.random.default_rng(1).random(499) < np.where(x > 0.6, 0.9, 0.1)
     cuts = [{c.low for c in fine(x[:, None], y, n_bins=n).conditions} - {None} for n in (2, 4, 20)]
     assert [len(some) for some in cuts] == [1, 3, 19]
     assert cuts[0] < cuts[1] < cuts[2]
@@ -549,3 +565,77 @@ def test_each_column_is_read_once(mixed, monkeypatch):
     read.clear()
     encoder.transform(as_table(X))
     assert len(read) == len(set(read))
+
+
+# --- wider items -------------------------------------------------------------------------------------------------
+
+
+def wider_by_trying(conditions, columns, grid):
+    """Return, for items with one bound, those on the same side of the same column that hold for more values.
+
+    ``grid`` has for each column values between, below and above all bounds. The nearest item comes first.
+    """
+    holds = [one.holds(grid[column]).tolist() for one, column in zip(conditions, columns, strict=True)]
+    bounded = [j for j, flags in enumerate(holds) if isinstance(conditions[j], Interval) and flags[0] != flags[-1]]
+    wider = {}
+    for j in bounded:
+        same = [k for k in bounded if columns[k] == columns[j] and holds[k][0] == holds[j][0]]
+        larger = [k for k in same if sum(holds[k]) > sum(holds[j])]
+        assert all(mine <= other for k in larger for mine, other in zip(holds[j], holds[k], strict=True))
+        wider[j] = tuple(sorted(larger, key=lambda k: sum(holds[k])))
+    return wider
+
+
+@pytest.mark.parametrize("thresholds", [True, False])
+@pytest.mark.parametrize("binning", [*BINNINGS, {"a": [0.1, 0.101, 0.5, 0.9]}])
+@pytest.mark.parametrize("seed", range(3))
+def test_wider_items_are_those_on_the_same_side_that_hold_for_more_values(binning, thresholds, seed):
+    """Numbers with missing values, whole numbers, dates, and text, which has no sides."""
+    rng = np.random.default_rng(seed)
+    n = 300
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D")
+    X = pd.DataFrame(
+        {
+            "a": np.where(rng.random(n) < 0.1, np.nan, rng.random(n)),
+            "b": rng.integers(0, 9, n),
+            "c": rng.choice(["x", "y", "z"], n),
+            "d": days,
+        }
+    )
+    y = ((X["a"] > 0.4) & (X["b"] > 3)) ^ (X["d"] > "2021-01-01") ^ (rng.random(n) < 0.1)
+    encoder = Encoder(CutOptions(binning, 6, thresholds=thresholds))
+    encoder.fit(as_table(X), Target(y.to_numpy().astype(np.int64), np.ones(2)))
+    fine = {
+        "a": pd.DataFrame({"a": np.sort(np.append(np.linspace(-1, 2, 5000), [0.1005]))}),
+        "b": pd.DataFrame({"b": np.linspace(-5.0, 20.0, 2001)}),
+        "c": pd.DataFrame({"c": ["x", "y", "z"]}),
+        "d": pd.DataFrame({"d": pd.date_range("2019-06-01", "2023-06-01", freq="h")}),
+    }
+    grid = [as_table(fine[name]).column(name) for name in X]
+    expected = wider_by_trying(encoder.conditions, encoder.columns.tolist(), grid)
+    assert encoder.wider_items == expected
+    assert sum(map(len, expected.values())) > (20 if thresholds else -1)
+    if not thresholds:  # the two outer bins of a column have nothing wider, the others have two bounds
+        assert set(expected.values()) == {()}
+
+
+def test_wider_items_of_points():
+    """Cuts of points are numbered after all columns of the table, on both sides, and each derived column alone."""
+    encoder = Encoder(CutOptions("uniform", 4, thresholds=True))
+    encoder.fit(as_table(pd.DataFrame({"a": range(20)})), Target(np.zeros(20, np.int64), np.ones(1)))
+    before = encoder.wider_items
+    card = Scorecard.parse("points: 3 for u if a > 4, 2 for v if a <= 9, 2 for u if a > 12")
+    cuts = [Interval(card.column("lead"), low=low, with_low=True) for low in (3, 1, 2)]
+    cuts += [Interval(card.column("lead"), high=high) for high in (1, 0)]
+    cuts += [Interval(card.column("points", "u"), low=4, with_low=True), card.leads("u")]
+    cuts.append(Interval(card.column("points", "u"), low=1, high=3, with_low=True))
+    n = len(encoder.conditions)
+    extended = encoder.extended(cuts, [0, 0, 0, 0, 0, 1, 2, 1], [-1] * 8)
+    assert extended.wider_items == before | {
+        n: (n + 2, n + 1),
+        n + 1: (),
+        n + 2: (n + 1,),
+        n + 3: (),
+        n + 4: (n + 3,),
+        n + 5: (),
+    }

@@ -153,6 +153,8 @@ def test_directions_hold_through_points(card, direction):
     conditions += [card.between(high=high, label=label) for label in card.labels for high in (-1, 1, 3)]
     if card.has_leader:
         conditions += [card.leads(label) for label in card.labels]
+        conditions += [Interval(card.column("lead"), low=low, with_low=True) for low in (1, 3)]
+        conditions += [Interval(card.column("lead"), high=high) for high in (0, 2)]
     banned = banned_cuts(conditions, {"a": {0: direction}}, labels)
     assert not banned[1:].any()
     for j, condition in enumerate(conditions):
@@ -337,13 +339,22 @@ def test_one_class_and_paths():
 OWN = Scorecard.parse("severity (for sick): 3 if age > 55, 2 if smoker = True")
 
 
-@pytest.mark.parametrize("kind", [DiverseRuleSetClassifier, DRSClassifier])
-def test_a_given_rule_may_carry_its_scorecard(kind):
+@pytest.mark.parametrize(
+    ("kind", "n_learnt"),
+    [
+        (partial(DiverseRuleSetClassifier, scorecards=None), 0),
+        (DiverseRuleSetClassifier, 1),
+        (DRSClassifier, 0),
+    ],
+    ids=["no scorecards", "scorecards", "as in the paper"],
+)
+def test_a_given_rule_may_carry_its_scorecard(kind, n_learnt):
     X, y = make_patients()
     rule = Rule((OWN.between(3), Interval("bmi", low=20)), "sick")
     clf = kind(given_rules=[rule], random_state=0, max_rules=4).fit(X, y)
     assert clf.rule_set_[0] == rule
-    assert clf.rule_set_.scorecards == (OWN,)
+    assert clf.rule_set_.scorecards[0] == OWN
+    assert [card.name for card in clf.rule_set_.scorecards[1:]] == ["points"] * n_learnt
     assert clf.rule_set_[0].points_table is not None
     assert clf.rule_set_.evaluated(X, y) == clf.rule_set_
     found, covered = points_of(OWN, X), rule.covers(X)

@@ -107,8 +107,19 @@ def test_a_column_that_the_user_names_is_used(params):
 def test_whether_an_identifier_is_missing_may_be_a_condition():
     X, _ = make_tickets(missing=True)
     with pytest.warns(UserWarning, match="looks like an identifier .*; rules use only whether it is missing"):
-        clf = DiverseRuleSetClassifier(random_state=0).fit(X, X.ticket.isna())
+        clf = DiverseRuleSetClassifier(random_state=0, scorecards=None).fit(X, X.ticket.isna())
     assert {condition for rule in clf.rule_set_ for condition in rule.conditions} == {IsMissing("ticket")}
+
+
+def test_whether_an_identifier_is_missing_may_be_a_sign_but_not_its_values():
+    X, y = make_tickets(missing=True)
+    labels = np.where(X.ticket.isna() | (y == "yes"), "in", "out")
+    with pytest.warns(UserWarning, match="looks like an identifier .*; rules use only whether it is missing"):
+        clf = DiverseRuleSetClassifier(random_state=0).fit(X, labels)
+    signs = [sign.condition for card in clf.rule_set_.scorecards for sign in card.signs]
+    plain = [one for rule in clf.rule_set_ for one in rule.conditions if one.column in X]
+    assert IsMissing("ticket") in {*signs, *plain}
+    assert {one for one in [*signs, *plain] if one.column == "ticket"} == {IsMissing("ticket")}
 
 
 def test_numbers_as_text_get_another_advice():

@@ -35,7 +35,9 @@ TABLES = {
     "params",
     [
         {},
+        {"scorecards": None},
         {"max_overlap": 0.0},
+        {"max_overlap": 0.0, "scorecards": None},
         {"max_overlap": 0.0, "min_evidence": 0.0, "min_recall_gain": 0.0, "max_conditions": None},
         {"max_overlap": 0.05, "max_rules": 4, "max_conditions": 2, "min_support": 10, "min_evidence": 0.2},
         {"max_overlap": 0.3, "max_conditions": 1, "min_evidence": 0.0, "diversity": "none"},
@@ -86,10 +88,13 @@ def check_limits(clf, X, y):
 
 def test_rules_overlap_without_a_limit():
     """The tests above would fail without the limit."""
-    X, y = load_wine(return_X_y=True)
-    for clf in (classifier(max_overlap=1.0, diversity="none"), DRSClassifier(diversity="none")):
+    plain = classifier(max_overlap=1.0, diversity="none", scorecards=None)
+    with_points = classifier(max_overlap=1.0, diversity="none", min_evidence=0)
+    for clf, table in ((plain, "wine"), (with_points, "mixed"), (DRSClassifier(diversity="none"), "wine")):
+        X, y = TABLES[table]()
         rule_set = clf.set_params(random_state=0).fit(X, y).rule_set_
         assert (rule_set.covers(X).sum(axis=1) > 1).any()
+        assert bool(rule_set.scorecards) == (clf is with_points)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -54,6 +54,12 @@ X, y = some_records()
 NUMBERS = ["age", "income"]
 
 
+def columns_of(condition):
+    """Return the columns of the table that a condition tests, through points as well."""
+    column = condition.column
+    return [sign.condition.column for sign in column.scorecard.signs] if hasattr(column, "scorecard") else [column]
+
+
 def clf(**params):
     return DiverseRuleSetClassifier(random_state=0, max_rules=4, **params)
 
@@ -143,7 +149,7 @@ def test_plots_of_the_last_step_with_the_columns_of_the_steps_before(fitted, nam
     assert drawn.x.positions.tolist() == values[drawn.records].tolist()
     path = FitPathDisplay.from_estimator(model, X, y)
     assert path.objective[-1] == pytest.approx(last.objective_)
-    used = {condition.column for rule in coverage.rules for condition in rule.conditions}
+    used = {name for rule in coverage.rules for condition in rule.conditions for name in columns_of(condition)}
     assert used
     assert used <= set(names)
     assert all(column in texts_of(coverage.figure_) for column in used)
@@ -156,7 +162,7 @@ def test_the_page_of_the_last_step_with_the_columns_of_the_steps_before(fitted, 
     accuracy = np.mean(model.predict(X) == y)
     assert f"<dd>{100 * accuracy:.1f}%</dd>".replace(".0%", "%") in page
     last, _ = inner(model)
-    numbers = {condition.column for rule in last.rule_set_.all_rules for condition in rule.conditions}
+    numbers = {name for rule in last.rule_set_.all_rules for one in rule.conditions for name in columns_of(one)}
     positions = [list(getattr(last, "feature_names_in_", [f"x{j}" for j in range(9)])).index(c) for c in numbers]
     for j in positions:
         assert f'<bdi class="column">{names[j]}</bdi>' in page
@@ -172,7 +178,7 @@ def test_names_that_are_not_distinct_are_not_used():
     steps = make_pipeline(steps, FunctionTransformer(feature_names_out=lambda *_: np.array(["v", "v"], object)))
     model = make_pipeline(steps, clf()).fit(X, y)
     rules = CoverageDisplay.from_estimator(model, X, y).rules
-    assert {condition.column for rule in rules for condition in rule.conditions} <= {"x0", "x1"}
+    assert {name for rule in rules for condition in rule.conditions for name in columns_of(condition)} <= {"x0", "x1"}
 
 
 class NoInput(FunctionTransformer):
@@ -186,7 +192,7 @@ class NoInput(FunctionTransformer):
 def test_steps_that_give_no_names_are_no_error(last):
     model = make_pipeline(FunctionTransformer(only_numbers), SimpleImputer(), last, clf()).fit(X, y)
     rules = CoverageDisplay.from_estimator(model, X, y).rules
-    assert {condition.column for rule in rules for condition in rule.conditions} <= {"x0", "x1"}
+    assert {name for rule in rules for condition in rule.conditions for name in columns_of(condition)} <= {"x0", "x1"}
 
 
 def test_rules_for_a_function_that_decides_keep_their_columns():

@@ -62,14 +62,14 @@ def _close_figures():
 
 @pytest.fixture(scope="module")
 def wine():
-    return DiverseRuleSetClassifier(random_state=0, max_overlap=1.0).fit(X, y)
+    return DiverseRuleSetClassifier(random_state=0, max_overlap=1.0, scorecards=None).fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def mixed():
     table, labels = make_mixed()
     frame = pd.DataFrame(table)
-    return DiverseRuleSetClassifier(random_state=0, max_overlap=0.2).fit(frame, labels), frame, labels
+    return DiverseRuleSetClassifier(random_state=0, max_overlap=0.2, scorecards=None).fit(frame, labels), frame, labels
 
 
 def rule_set(rules, classes=("p", "q"), fallbacks=()):
@@ -766,6 +766,14 @@ def test_the_representation_of_displays_of_paths_and_without_rules_is_one_line(a
             assert "\n" not in shown
             assert len(shown) < 250
     assert "array" not in repr(display.x)
+
+
+def test_the_representation_of_an_axis_names_a_column_of_points_as_rules_do():
+    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    display = RuleDisplay.from_estimator(clf, X, y, rule=1)
+    assert str(display.x.name) == "most points"
+    assert repr(display.x).startswith("<AxisScale: most points, 178 positions from ")
+    assert repr(display) == "<RuleDisplay: rule 1 on most points, 178 records>"
 
 
 def test_no_two_rules_next_to_the_bars_or_cells_overlap():

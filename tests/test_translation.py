@@ -35,9 +35,15 @@ def people(n=500, seed=0):
 
 
 def listed_without_record(rule, X):
-    """Return the values listed by a rule that no record has which meets its other conditions, by column."""
+    """Return the values listed by a rule that no record has which meets its other conditions, by column of the table.
+
+    Conditions on points list no values of the table.
+    """
     found = {}
     for condition in rule.conditions:
+        if condition.column not in X:
+            assert str(condition.column) == "points"
+            continue
         others = tuple(one for one in rule.conditions if one is not condition)
         seen = set(X[condition.column][Rule(others, 0).covers(X)])
         found[condition.column] = [value for value in condition.values_named if value not in seen]
@@ -45,9 +51,11 @@ def listed_without_record(rule, X):
 
 
 FITS = {
-    "default": lambda: DiverseRuleSetClassifier(random_state=0),
-    "many rules": lambda: DiverseRuleSetClassifier(random_state=0, max_rules=40, min_support=1),
-    "not in": lambda: classifier(random_state=0, negation=True, max_rules=40, min_support=1),
+    "default": lambda: DiverseRuleSetClassifier(random_state=0, scorecards=None),
+    "many rules": lambda: DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=40, min_support=1),
+    "not in": lambda: classifier(random_state=0, scorecards=None, negation=True, max_rules=40, min_support=1),
+    "scorecard": lambda: DiverseRuleSetClassifier(random_state=0, min_support=1, min_evidence=0.2),
+    "scorecard, not in": lambda: DiverseRuleSetClassifier(random_state=0, negation=True, min_support=1, min_evidence=0),
     "CBA": lambda: CBAClassifier(conditions="thresholds"),
     "CN2": lambda: CN2Classifier(conditions="thresholds"),
 }
@@ -58,13 +66,20 @@ FITS = {
 def test_every_listed_value_has_a_record(name, seed):
     X, y = people(seed=seed)
     rule_set = FITS[name]().fit(X, y).rule_set_
-    n_sets = 0
+    n_sets, n_points = 0, 0
     for rule in rule_set.all_rules:
         n_sets += sum(len(one.values_named) > 1 for one in rule.conditions)
+        listed = listed_without_record(rule, X)
         for condition in rule.conditions:
-            absent = listed_without_record(rule, X)[condition.column]
+            absent = listed.get(condition.column, [])
             assert not absent or (condition.excludes and absent == list(condition.values_named))
+        n_points += len(rule.conditions) - len(listed)
+    for card in rule_set.scorecards:  # the signs of a scorecard list values that occur in the table
+        for sign in card.signs:
+            n_sets += len(sign.condition.values_named) > 1
+            assert set(sign.condition.values_named) <= set(X[sign.condition.column])
     assert n_sets
+    assert bool(n_points) == bool(rule_set.scorecards) == name.startswith("scorecard")
     counted = rule_set.evaluated(X, y)
     assert [rule.class_counts for rule in counted.all_rules] == [rule.class_counts for rule in rule_set.all_rules]
 

@@ -30,11 +30,15 @@ class DiverseRuleSetClassifier(SearchClassifier):
     Gionis, KDD 2020), and improved by local search: conditions are added, dropped and swapped while that raises the
     quality of the rule. Rules are chosen greedily so that the sum of their qualities plus ``lambda`` times the sum of
     their Jaccard distances is large, and so that no rule shares more than ``max_overlap`` of its records with the rules
-    before it. Rules that still mix classes are split. Fallback rules decide the records that no rule covers.
+    before it. Rules that still mix classes are split into parts with different labels, and at the end rules grow over
+    records that no rule covers, where these mostly have their label. Fallback rules decide the records that are left.
+
+    Where weak signs add up, a scorecard is learnt first: conditions give whole points to labels, and rules may test the
+    sums, as in ``points >= 6``.
 
     :class:`DRSClassifier` is the paper's own method. It differs in the conditions (fixed bins instead of thresholds and
-    sets of categories), in the search (no local search, no splits, no class weights, no evidence) and in the prediction
-    (no fallback rules, less smoothing).
+    sets of categories), in the search (no scorecards, no local search, no splits, no growth, no class weights, no
+    evidence) and in the prediction (no fallback rules, less smoothing).
 
     Tables may be numpy arrays or pandas, polars or Arrow tables with numbers, booleans, strings, categories, dates and
     missing values, under any column names. Conditions are in the units of the table.
@@ -54,9 +58,10 @@ class DiverseRuleSetClassifier(SearchClassifier):
         count in the search, and it is the default label only if it is given. It stays in ``classes_`` and in all class
         counts. A class with fewer records that is not rare gives a warning too.
     max_fallbacks : int, default=15
-        Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, for records
-        that no rule covers. Its label is the likeliest class of the records that it decides, which need not be the
-        label of the rule it comes from. With 0 such records get the default label.
+        Maximum number of fallback rules. A fallback rule is a rule without one or more of its conditions, or with a
+        wider condition on points, for records that no rule covers; it must predict them clearly better. Its label is
+        the likeliest class of the records that it decides, which need not be the label of the rule it comes from. With
+        0 such records get the default label.
     class_weight : "balanced", dict of labels to weights, or None, default="balanced"
         Weight of a record of each class. Balanced weights give every class the same total weight, in the search, the
         labels and the probabilities, so that small classes get rules of their own (see ``min_support`` for classes of
@@ -77,12 +82,13 @@ class DiverseRuleSetClassifier(SearchClassifier):
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
-    scorecards : "auto", int, list of Scorecard or str, or None, default=None
-        Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none. A scorecard is a
-        derived column: the sum of whole points, which conditions on the table (its signs) give to labels. Rules may
-        then test ``points >= 6``, or with more than two labels ``most points for versicolor``. Signs, points and their
-        number are chosen on the training records, and a scorecard is learnt only if it predicts records better that
-        were not used to choose its signs. A further scorecard has signs on other columns.
+    scorecards : "auto", int, list of Scorecard or str, or None, default="auto"
+        Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none: plain rules. A
+        scorecard is a derived column: the sum of whole points, which conditions on the table (its signs) give to
+        labels. Rules may then test ``points >= 6``, or with more than two labels ``most points for versicolor``. Signs,
+        points and their number are chosen on the training records, and a scorecard is learnt only if it predicts
+        records better that were not used to choose its signs. If no rule tests its points, the rules are those of
+        ``scorecards=None``. A further scorecard has signs on other columns.
         A list gives scorecards that are used as they are, such as ``["points (for ill): 3 if age > 55, -1 if sport =
         True"]``, and none is learnt. Points may be any whole numbers, and signs need not be among the conditions that
         are learnt. A label may be written as text if only one label of y reads like it. Learnt rules test the points
@@ -150,7 +156,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     -----
     Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
     ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
-    rules and never lower the objective. Nothing is guaranteed for rules that were never drawn, nor for the accuracy on
+    rules and never lower the objective. Growth may lower it, for the sake of coverage, but not if ``max_overlap`` is 1.
+    Nothing is guaranteed for rules that were never drawn, nor for the accuracy on
     new records.
 
     Examples
@@ -271,6 +278,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         class k, p_k the share of class k among all training records, m is ``smoothing`` and w_k the class weight. With
         ``class_weight="balanced"`` the probabilities are those of a table in which all classes are equally common, as
         in scikit-learn's classifiers, and the label is the class with the highest probability. For the frequencies of
-        the table itself, fit with ``class_weight=None``.
+        the table itself, fit with ``class_weight=None``. The probabilities of a rule that tests points follow the
+        points of the record around these values; the label of the rule stays the likeliest class.
         """
         return super().predict_proba(X)

@@ -84,7 +84,6 @@ class _Rules:
         self._labels = [step.label for step in found.learnt]
         self._n_given = given.n_given
         self._covers = [*given.covers, *(backend.cover(body) for body in self.bodies)]
-        self._sizes: dict[Body, int] = {}
 
     @property
     def covered(self) -> Cover:
@@ -92,7 +91,7 @@ class _Rules:
         return reduce(self._backend.union, self._covers, self._backend.nothing)
 
     def step(self) -> bool:
-        """Make the step with the largest gain; return whether there is one."""
+        """Make a step, if possible one that drops a condition, with the largest gain; return whether there is one."""
         uncovered = self._backend.difference(self._backend.everything, self.covered)
         if not self._backend.class_counts(uncovered).any():
             return False
@@ -119,9 +118,9 @@ class _Rules:
         new = self._backend.class_counts_of(Lists.of(bodies), uncovered)
         weights = new * np.where(measures.searched, measures.weights, 0.0)
         gains = 2 * weights[:, label] - weights.sum(axis=1)
-        own = self._backend.class_counts(self._covers[self._n_given + j])
         right = (gains > 0) & (measures.shares(new).argmax(axis=1) == label)
-        right &= measures.shares(own + new).argmax(axis=1) == label
+        # With the records that other rules cover too: the label of a rule stays, and with it what is allowed for it.
+        right &= measures.shares(self._backend.class_counts_of(Lists.of(bodies))).argmax(axis=1) == label
         length = self._search.n_conditions
         return [
             _Growth(length(bodies[k]), round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()

@@ -150,6 +150,8 @@ def learn(
             if _uncovered_share(data, without) <= _MANY_UNCOVERED:
                 continue
             without = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
+            if not data.uses_scorecards(without):  # no rules at all
+                continue
         found[j] = max(found[j], without, key=lambda learnt: _value_of(data, plan, learnt))
     return found
 

@@ -49,22 +49,22 @@ def banned_cuts(
             if isinstance(column, ScorecardColumn) and name in column.scorecard.columns:
                 for k, direction in by_label.items():
                     found = {pair: one.along(direction) for pair, one in trends(column.scorecard, name).items()}
-                    banned[k, j] |= not _allows(condition, column, labels[k], found)
+                    banned[k, j] |= not _allows(condition, column, found)
     return banned
 
 
-def _allows(condition: Condition, column: ScorecardColumn, label: Any, trends: Mapping[Any, _Trend]) -> bool:
-    """Return whether a rule of a label may have a condition, given the trends of points and of their differences.
+def _allows(condition: Condition, column: ScorecardColumn, trends: Mapping[Any, _Trend]) -> bool:
+    """Return whether a rule may have a condition, given the trends of points and of their differences.
 
-    ``lead >= 2`` says by how much the leader is ahead, so it is treated as if the label of the rule led.
+    ``lead >= 2`` may hold because any label leads, and whether a rule also says which one is not known here. So it is
+    allowed only if the column changes no points.
     """
     card = column.scorecard
-    if isinstance(condition, Equals) or column.part == LEAD:
-        leader = condition.value if isinstance(condition, Equals) else label
-        compared = [trends[pair] for pair in trends if pair[0] == leader and pair[1] is not None]
-        constant = all(one.never_falls and one.never_rises for one in trends.values())
-        has_upper = any(test == "<=" for test, _ in condition.comparisons)
-        return constant or (bool(compared) and not has_upper and all(one.never_falls for one in compared))
+    if isinstance(condition, Equals):
+        compared = [trends[pair] for pair in trends if pair[0] == condition.value and pair[1] is not None]
+        return all(one.never_falls for one in compared)
+    if column.part == LEAD:
+        return all(one.never_falls and one.never_rises for one in trends.values())
     trend = trends[card.labels[0] if column.label is None else column.label, None]
     needed = {">=": trend.never_falls, "<=": trend.never_rises}
     return all(needed[test] for test, _ in condition.comparisons)

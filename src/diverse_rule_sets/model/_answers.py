@@ -284,7 +284,10 @@ class Answers:
 def no_answers(rule_set: RuleSet) -> Answers:
     """Return the result for a table without records."""
     empty = np.zeros(0, np.int64)
-    return Answers(rule_set, Covers(np.zeros((len(rule_set.all_rules), 0), np.uint64), 0, {}), empty, empty)
+    tables = [rule.points_table for rule in rule_set.all_rules if rule.points_table is not None]
+    points = {table.column: empty for table in tables}
+    covers = Covers(np.zeros((len(rule_set.all_rules), 0), np.uint64), 0, {}, points)
+    return Answers(rule_set, covers, empty, empty)
 
 
 def answer(rule_set: RuleSet, X: Any) -> Answers:

@@ -66,7 +66,8 @@ class AxisScale:
     names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<AxisScale: {self.name!r}, {self.positions.size} positions from {self.low:.6g} to {self.high:.6g}>"
+        name = str(self.name) if isinstance(self.name, DerivedColumn) else repr(self.name)
+        return f"<AxisScale: {name}, {self.positions.size} positions from {self.low:.6g} to {self.high:.6g}>"
 
     @property
     def name(self) -> Hashable:

@@ -90,7 +90,7 @@ class RuleDisplay(Display):
     >>> from diverse_rule_sets import DiverseRuleSetClassifier
     >>> from diverse_rule_sets.report import RuleDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = DiverseRuleSetClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> clf = DiverseRuleSetClassifier(max_rules=3, scorecards=None, random_state=0).fit(X, y)
     >>> display = RuleDisplay.from_estimator(clf, X, y, rule=2)
     >>> print(display.rules[0])
     IF x2 <= 4.9 AND 0.8 < x3 <= 1.6 THEN 1
