@@ -28,8 +28,12 @@ from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from diverse_rule_sets.model._scorecards import Scorecard
 
-# If the rules leave more than this share of the records uncovered, a second search is made.
+# If the rules leave more than this share of the records uncovered, further searches are made.
 _MANY_UNCOVERED = 0.1
+# On tables with at most so many records, a search without scorecards is always made as well.
+_MAX_COMPARED = 20_000
+# What a record that no rule covers costs in the comparison of searches, in nats.
+_UNCOVERED_PRICE = 0.15
 # Expected number of items of a drawn body if the odds are not given.
 _EXPECTED_ITEMS = 2.0
 
@@ -132,9 +136,10 @@ def learn(
 ) -> list[LearntRules]:
     """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules.
 
-    If no rule uses a scorecard, the rules are those of a search without scorecards. If the rules leave many records
-    uncovered, a second search is made: without scorecards, if the first one used them, and with conditions on points
-    only, if it did not. Of the two, the set of the higher value (:func:`_value_of`) is kept.
+    Scorecards are worth their signs on some tables only. So a search without scorecards is made as well, if there are
+    not very many records or if many of them are uncovered, and a search for rules that test points only, if many
+    records are uncovered. The set of the highest value (:func:`_value_of`) is kept. If no rule uses a scorecard, the
+    rules are those of the search without scorecards.
     """
     start = copy.deepcopy(rng)
     found = _learn(data, plan, max_rules, rng, on_choice)
@@ -142,17 +147,17 @@ def learn(
         return found
     for j, n in enumerate(max_rules):
         used = data.uses_scorecards(found[j])
-        if used and _uncovered_share(data, found[j]) <= _MANY_UNCOVERED:
+        few_records = data.backend.n_records <= _MAX_COMPARED
+        if used and not few_records and _uncovered_share(data, found[j]) <= _MANY_UNCOVERED:
             continue
-        without = _learn(data.without_scorecards, plan, [n], copy.deepcopy(start), on_choice)[0]
+        others = [_learn(data.without_scorecards, plan, [n], copy.deepcopy(start), on_choice)[0]]
         if not used:
-            found[j] = without
-            if _uncovered_share(data, without) <= _MANY_UNCOVERED:
-                continue
-            without = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
-            if not data.uses_scorecards(without):  # no rules at all
-                continue
-        found[j] = max(found[j], without, key=lambda learnt: _value_of(data, plan, learnt))
+            found[j] = others.pop()
+        if _uncovered_share(data, found[j]) > _MANY_UNCOVERED:
+            only_points = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
+            if data.uses_scorecards(only_points):  # otherwise it has no rules
+                others.append(only_points)
+        found[j] = max([found[j], *others], key=lambda learnt: _value_of(data, plan, learnt))
     return found
 
 
@@ -176,7 +181,7 @@ def _value_of(data: Data, plan: Plan, learnt: LearntRules) -> float:
         left = backend.difference(left, cover)
     if data.scorecards is not None and data.uses_scorecards(learnt):
         total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))
-    return total - value.price_of_uncovered(backend.difference(backend.everything, found.covered))
+    return total - _UNCOVERED_PRICE * _uncovered_share(data, learnt) * backend.n_records
 
 
 def _learn(

@@ -20,6 +20,8 @@ from diverse_rule_sets.learn._selection import MERGING, ChosenRules, FoundRules,
 from diverse_rule_sets.learn._splitting import rebuilt
 from diverse_rule_sets.learn._value import Value
 
+# What a record that no rule covers costs, in nats: its only reason is that no rule covers it.
+_UNCOVERED_PRICE = 1.0
 _TOLERANCE = 1e-9
 
 
@@ -130,7 +132,7 @@ class _Rules:
         for body, cover in zip(bodies, covers, strict=True):
             gain += self._gain(body, backend.intersection(cover, left))
             left = backend.difference(left, cover)
-        gain += self._gain((), left) - self._value.price_of_uncovered(left)
+        gain += self._gain((), left) - _UNCOVERED_PRICE * float(backend.class_counts(left).sum())
         return gain - self._value.price(bodies)
 
     def _gain(self, body: Body, cover: Cover) -> float:

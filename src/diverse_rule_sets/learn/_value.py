@@ -18,8 +18,6 @@ from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import Scorecard
 
-# What a record that no rule covers costs, in nats: its only reason is that no rule covers it.
-_UNCOVERED_PRICE = 1.0
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
 
 
@@ -63,10 +61,6 @@ class Value(NamedTuple):
         search = self.local_search
         lengths = np.array([search.n_conditions(body) for body in bodies], np.int64)
         return float(np.sum(search.evidence_needed(lengths, search.n_free, self.backend.n_records)))
-
-    def price_of_uncovered(self, cover: Cover) -> float:
-        """Return the price of records that no rule covers."""
-        return _UNCOVERED_PRICE * float(self.backend.class_counts(cover).sum())
 
     def price_of_signs(self, n_signs: int) -> float:
         """Return the price of signs: half of that of as many conditions of one rule."""
