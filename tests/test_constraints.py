@@ -29,6 +29,7 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
+from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._fallbacks import find_fallbacks
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
@@ -511,7 +512,7 @@ def find_and_split(seed, constraints, constrained=True):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
         before, after = (
-            default_search.finish(backend, local_search, trace, search_settings, items, {}, lambda *_: None)
+            default_search.finish(backend, local_search, trace, search_settings, Improvement(items), lambda *_: None)
             for items in (None, opposites)
         )
     return before.steps, after.steps
@@ -665,7 +666,7 @@ def search_with_given(seed, paper_search, max_overlap, max_rules=9):
         local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
         trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, on_choice)
         found = default_search.finish(
-            backend, local_search, trace, search_settings, opposites, wider_of(columns), on_choice
+            backend, local_search, trace, search_settings, Improvement(opposites, wider_of(columns)), on_choice
         )
     return found.steps, backend, rules, found
 
@@ -689,7 +690,12 @@ def test_one_first_pass_gives_rule_sets_for_several_max_rules(diversity):
             for wanted in [n for n in (3, 4, 10) if n <= most]:
                 search_settings = SearchSettings(6, diversity, True, limits._replace(max_rules=wanted))
                 found = default_search.finish(
-                    backend, local_search, trace, search_settings, opposites, wider_of(columns), lambda *_: None
+                    backend,
+                    local_search,
+                    trace,
+                    search_settings,
+                    Improvement(opposites, wider_of(columns)),
+                    lambda *_: None,
                 )
                 bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
                 assert len(bodies) <= wanted

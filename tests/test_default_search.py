@@ -11,6 +11,7 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _splitting as splitting
+from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -57,7 +58,12 @@ def run(seed, split=True, growth=False, **changes):
         if not growth:
             patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
         found = default_search.finish(
-            backend, local_search, trace, settings, opposites if split else None, wider_of(columns), lambda *_: None
+            backend,
+            local_search,
+            trace,
+            settings,
+            Improvement(opposites if split else None, wider_of(columns)),
+            lambda *_: None,
         )
     return trace, found, backend
 

@@ -15,7 +15,8 @@ from diverse_rule_sets.learn._scorecards import LearntScorecard
 from diverse_rule_sets.model._scorecards import scorecards_of
 from internal import classifier
 
-STAGES = ["conditions", "scorecards", "first pass", "second pass", "splitting", "growth", "done"]
+PASSES = ["first pass", "second pass", "splitting", "growth", "merging"]
+STAGES = ["conditions", "scorecards", *PASSES, *(f"{name}, without scorecards" for name in PASSES), "done"]
 
 
 def told_by(clf, X, y):
@@ -228,7 +229,7 @@ def test_a_search_among_points_that_finds_no_rule_is_not_used(unused, monkeypatc
     X, y = noisy()
     monkeypatch.setattr(learner.Data, "only_points", nothing_allowed)
     monkeypatch.setattr(learner, "_MANY_UNCOVERED", -1.0)
-    monkeypatch.setattr(learner, "_value", lambda data, plan, learnt: -len(learnt.found.steps))
+    monkeypatch.setattr(learner, "_value_of", lambda data, plan, learnt: -len(learnt.found.steps))
     clf = DiverseRuleSetClassifier(random_state=0, max_rules=3).fit(X, y)
     assert [data.scorecards is not None for data in unused] == [True, False, True]
     plain = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=3).fit(X, y)

@@ -21,6 +21,7 @@ from diverse_rule_sets.data._sharded import ShardedBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _points, _scorecards
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
+from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch, ScorecardPrices
 from diverse_rule_sets.learn._measures import Measures
@@ -392,7 +393,12 @@ def run_with_cuts(seed, max_rules):
     settings = SearchSettings(4, "strict", True, limits)
     sampler, rng = RejectionSampler(backend, "pairs", 0.1), np.random.default_rng(seed)
     trace = default_search.first_pass(backend, sampler, search, settings, rng, lambda *_: None)
-    return trace, default_search.finish(backend, search, trace, settings, None, {}, lambda *_: None), backend, n_plain
+    return (
+        trace,
+        default_search.finish(backend, search, trace, settings, Improvement(), lambda *_: None),
+        backend,
+        n_plain,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -150,15 +150,22 @@ def learn(
         few_records = data.backend.n_records <= _MAX_COMPARED
         if used and not few_records and _uncovered_share(data, found[j]) <= _MANY_UNCOVERED:
             continue
-        others = [_learn(data.without_scorecards, plan, [n], copy.deepcopy(start), on_choice)[0]]
+        told = _with_remark(on_choice, "without scorecards")
+        others = [_learn(data.without_scorecards, plan, [n], copy.deepcopy(start), told)[0]]
         if not used:
             found[j] = others.pop()
         if _uncovered_share(data, found[j]) > _MANY_UNCOVERED:
-            only_points = _learn(data.only_points(), plan, [n], copy.deepcopy(start), on_choice)[0]
+            told = _with_remark(on_choice, "points only")
+            only_points = _learn(data.only_points(), plan, [n], copy.deepcopy(start), told)[0]
             if data.uses_scorecards(only_points):  # otherwise it has no rules
                 others.append(only_points)
         found[j] = max([found[j], *others], key=lambda learnt: _value_of(data, plan, learnt))
     return found
+
+
+def _with_remark(on_choice: OnChoice, remark: str) -> OnChoice:
+    """Return the listener of a further search; a remark follows the name of each pass."""
+    return lambda stage, n_rules, covered: on_choice(f"{stage}, {remark}", n_rules, covered)
 
 
 def _uncovered_share(data: Data, learnt: LearntRules) -> float:

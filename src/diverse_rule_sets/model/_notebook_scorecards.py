@@ -64,7 +64,7 @@ def _range_row(card: Scorecard, labels: Sequence[Any]) -> str:
 
 def _range(card: Scorecard, label: Any) -> str:
     low, high = card.ranges[label]
-    return f"{low} to {high}"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _cells(texts: Sequence[str]) -> str:
