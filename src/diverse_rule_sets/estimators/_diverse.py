@@ -31,7 +31,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     quality of the rule. Rules are chosen greedily so that the sum of their qualities plus ``lambda`` times the sum of
     their Jaccard distances is large, and so that no rule shares more than ``max_overlap`` of its records with the rules
     before it. Rules that still mix classes are split into parts with different labels, and at the end rules grow over
-    records that no rule covers, where these mostly have their label. Fallback rules decide the records that are left.
+    records that no rule covers, where these mostly have their label. Rules of one label are merged, and rules that are
+    not worth reading are dropped. Fallback rules decide the records that are left.
 
     Where weak signs add up, a scorecard is learnt first: conditions give whole points to labels, and rules may test the
     sums, as in ``points >= 6``.
@@ -156,9 +157,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     -----
     Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
     ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
-    rules and never lower the objective. Growth may lower it, for the sake of coverage, but not if ``max_overlap`` is 1.
-    Nothing is guaranteed for rules that were never drawn, nor for the accuracy on
-    new records.
+    rules and never lower the objective. Growth and merging may lower it, for coverage and for fewer rules, but not if
+    ``max_overlap`` is 1. Nothing is guaranteed for rules that were never drawn, nor for the accuracy on new records.
 
     Examples
     --------
