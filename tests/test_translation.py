@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diverse_rule_sets import DiverseRuleSetClassifier, Equals, IsIn, IsNotIn, Rule
+from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsNotIn, Rule, Scorecard
 from diverse_rule_sets._bits.bitset import Lists, pack
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier
@@ -15,7 +15,7 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._sharded import ShardedBackend
-from diverse_rule_sets.estimators._translation import CountedRule, Items, translate
+from diverse_rule_sets.estimators._translation import CountedRule, Items, _own_points_first, translate
 from diverse_rule_sets.model._conditions import merge_conditions
 from internal import classifier
 
@@ -146,3 +146,13 @@ def test_a_record_that_two_conditions_exclude_stays_excluded():
     (rule,) = translate(items, [CountedRule((0, 1), 0, np.array([2]))], ["yes"])
     assert rule.conditions == (IsNotIn("a", ("q",)), IsNotIn("b", ("r", "s")))
     assert rule.covers(X).tolist() == [False, False, False, True, True]
+
+
+def test_the_points_for_the_label_of_a_rule_come_before_those_for_others():
+    """Probabilities follow the first condition on points; other conditions keep their places."""
+    card = Scorecard.parse("points (for u, v, w): 1 for u, 2 for v if a > 1; 1 for w if b > 2")
+    plain, lead = Interval("a", low=3), Interval(card.column("lead"), low=1, with_low=True)
+    of = {label: Interval(card.column("points", label), low=1, with_low=True) for label in "uvw"}
+    found = _own_points_first((of["u"], plain, of["v"], lead, of["w"]), "w")
+    assert found == (of["w"], plain, of["u"], lead, of["v"])
+    assert _own_points_first((plain, lead), "w") == (plain, lead)

@@ -18,6 +18,7 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import Conflict, RuleSet, set_kinds
+from diverse_rule_sets.model._scorecards import POINTS, ScorecardColumn
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +72,10 @@ def translate(items: Items, rules: Iterable[ItemRule], labels: Sequence[Any]) ->
     """
     rules = tuple(rules)
     conditions = items.encoder.conditions
-    bodies = [merge_conditions(conditions[item] for item in rule.body) for rule in rules]
+    bodies = [
+        _own_points_first(merge_conditions(conditions[item] for item in rule.body), labels[rule.label])
+        for rule in rules
+    ]
     absent = _absent_values(items, [(rule.body, body) for rule, body in zip(rules, bodies, strict=True)])
     return tuple(
         Rule(
@@ -81,6 +85,16 @@ def translate(items: Items, rules: Iterable[ItemRule], labels: Sequence[Any]) ->
         )
         for j, (rule, body) in enumerate(zip(rules, bodies, strict=True))
     )
+
+
+def _own_points_first(conditions: Sequence[Condition], label: Any) -> tuple[Condition, ...]:
+    """Return conditions with that on the points for the label of the rule before those for other labels.
+
+    The probabilities of a rule follow the points of its first condition on points.
+    """
+    of_label = [one for one in conditions if isinstance(one.column, ScorecardColumn) and one.column.part == POINTS]
+    ordered = iter(sorted(of_label, key=lambda one: getattr(one.column, "label", None) != label))
+    return tuple(next(ordered) if one in of_label else one for one in conditions)
 
 
 def _absent_values(
