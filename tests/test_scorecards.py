@@ -1,5 +1,6 @@
 """Scorecards against the oracle; their text, equality and pickles; probabilities by points; bad input."""
 
+import itertools
 import math
 import os
 import pickle
@@ -623,7 +624,10 @@ def test_any_text_is_a_scorecard_or_an_error(some):
 LONG = 500_000
 LABELS = [f"label {k}" for k in range(LONG // 25)]
 SIGN = "1 if x > 1"
-TIES = "Of labels with equally many points, the one that is listed first leads."
+TIES = (
+    "Of labels with equally many points, the one that is listed first leads; "
+    "the lead is how many more points it has than the next label."
+)
 
 
 def label_points(k):
@@ -712,3 +716,23 @@ def test_long_texts_of_rule_sets_are_read_in_linear_time(text):
     assert time.perf_counter() - start < 20
     assert "\n" not in message
     assert len(message) < 700
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_numbers_of_a_lead_are_those_that_the_leader_can_reach(seed):
+    """No record has a larger lead, and a scorecard of one sign for each label reaches it."""
+    rng = np.random.default_rng(seed)
+    points, base = (dict(zip("uvw", rng.integers(1, 6, 3).tolist(), strict=True)) for _ in range(2))
+    signs = [
+        *(f"{n} for {k} if {k}{k} = 1" for k, n in points.items()),
+        *(f"{n} for {k} always" for k, n in base.items()),
+    ]
+    card = Scorecard.parse(f"points (for u, v, w): {'; '.join(signs)}")
+    given = [(f"{k}{k}", ("in", [1]), {k: n}) for k, n in points.items()]
+    records = [dict(zip(("uu", "vv", "ww"), flags, strict=True)) for flags in itertools.product((0, 1), repeat=3)]
+    sums = [naive.points("uvw", base, given, record) for record in records]
+    for label in "uvw":
+        leads = [naive.lead("uvw", found) for found in sums if naive.leader("uvw", found) == label]
+        possible = points_of_rule(card.column("lead"), (card.leads(label),))
+        assert possible[0] == 0
+        assert possible[-1] == max(leads, default=0)

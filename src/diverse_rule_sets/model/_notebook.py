@@ -17,7 +17,7 @@ from diverse_rule_sets.model._text import (
     digits,
     percent,
     points_figures,
-    weight_text,
+    weight_notes,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def table(rule_set: RuleSet) -> str:
     if len(rule_set) > 1:
         note = f"{conflict_text(rule_set)} All figures are for the training records."
         parts.append(f'<p class="drs-muted">{escape(note)}</p>')
-    weights = weight_text(rule_set)
+    weights = weight_notes(rule_set)
     parts.append(f'<p class="drs-muted">{text_html(weights)}</p>' if weights else "")
     return element(str(rule_set), parts)
 

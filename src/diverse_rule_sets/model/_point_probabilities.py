@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.model._checks import error, shown
 from diverse_rule_sets.model._conditions import Condition, Equals, is_number
-from diverse_rule_sets.model._scorecards import LEAD, POINTS, ScorecardColumn
+from diverse_rule_sets.model._scorecards import LEAD, POINTS, Scorecard, ScorecardColumn
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rules import RuleSet
@@ -119,14 +119,33 @@ def followed_column(conditions: Sequence[Condition]) -> tuple[ScorecardColumn, A
 
 
 def points_of_rule(column: ScorecardColumn, conditions: Sequence[Condition]) -> range:
-    """Return the numbers of points that records can have which meet the conditions of a rule; at least one number."""
+    """Return the numbers of points that records can have which meet the conditions of a rule; at least one number.
+
+    The lead of a label is at most its largest sum of points less the smallest sums of all others.
+    """
     smallest, largest = column.range
+    if column.part == LEAD:
+        largest = min([largest, *(_largest_lead(one) for one in conditions if _is_leader(one, column.scorecard))])
     low, high = smallest, largest
     for condition in conditions:
         for test, bound in condition.comparisons if condition.column == column else ():
             nearest = min(max(smallest, bound), largest)
             low, high = (max(low, nearest), high) if test == ">=" else (low, min(high, nearest))
     return range(low, max(low, high) + 1)
+
+
+def _is_leader(condition: Condition, card: Scorecard) -> bool:
+    column = condition.column
+    return isinstance(condition, Equals) and isinstance(column, ScorecardColumn) and column.scorecard == card
+
+
+def _largest_lead(condition: Condition) -> int:
+    """Return the largest possible lead of the label that must have the most points; at least 0."""
+    assert isinstance(condition, Equals)
+    assert isinstance(condition.column, ScorecardColumn)
+    ranges = condition.column.scorecard.ranges
+    others = [low for label, (low, _) in ranges.items() if label != condition.value]
+    return max(ranges[condition.value][1] - max(others), 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,10 @@ _COMMA = re.compile(r"\s*+,\s*+")
 _IF, _ALWAYS = re.compile(r"\s++if\s++"), re.compile(r"\s++always\b")
 _SIGN_START = re.compile(r"\s*+[-+]?\d{1,9}\s++(?:if|for)\s")
 _SIGN_END = re.compile(r"(?=\s*+(?:[,;]|\Z)|[ \t]*+\n)")
-_TIES = re.compile(r"Of labels with equally many points, the one that is listed first leads\.?+")
+_TIES = re.compile(
+    r"Of labels with equally many points, the one that is listed first leads"
+    r"(?:; the lead is how many more points it has than the next label)?+\.?+"
+)
 
 
 def parse_scorecard(text: str, label: Any = None) -> Scorecard:

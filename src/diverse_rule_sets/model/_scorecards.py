@@ -214,7 +214,10 @@ class Scorecard:
             (label,) = self.labels
             return [f"{sign.points[label]} if {sign.condition}" for sign in self.signs]
         base = [f"{points_text(self.base)} always"] if self.base else []
-        ties = "Of labels with equally many points, the one that is listed first leads."
+        ties = (
+            "Of labels with equally many points, the one that is listed first leads; "
+            "the lead is how many more points it has than the next label."
+        )
         return [*base, *map(str, self.signs), ties]
 
     def __repr__(self) -> str:

@@ -40,7 +40,7 @@ def rule_set_text(rule_set: RuleSet) -> str:
     parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
-    weights = weight_text(rule_set)
+    weights = weight_notes(rule_set)
     return "\n".join([*parts, weights] if weights else parts)
 
 
@@ -235,6 +235,12 @@ def weight_text(rule_set: RuleSet) -> str:
         )
     texts = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(rule_set.classes, weights, strict=True))
     return f"Weight of a record by class: {', '.join(texts)}."
+
+
+def weight_notes(rule_set: RuleSet) -> str:
+    """Return what is said about class weights below the rules; of probabilities too, if some are printed."""
+    notes = (weight_text(rule_set), probability_text(rule_set) if rule_set.follows_points else "")
+    return " ".join(note for note in notes if note)
 
 
 def probability_text(rule_set: RuleSet) -> str:
