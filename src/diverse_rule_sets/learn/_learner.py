@@ -28,9 +28,9 @@ from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from diverse_rule_sets.model._scorecards import Scorecard
 
-# If the rules leave more than this share of the records uncovered, further searches are made.
+# If the rules leave more than this share of the records uncovered, rules that test points only are searched as well.
 _MANY_UNCOVERED = 0.1
-# On tables with at most so many records, a search without scorecards is always made as well.
+# Searches with and without scorecards are compared on tables with at most so many records; with more, it takes long.
 _MAX_COMPARED = 20_000
 # What a record that no rule covers costs in the comparison of searches, in nats.
 _UNCOVERED_PRICE = 0.15
@@ -136,25 +136,25 @@ def learn(
 ) -> list[LearntRules]:
     """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules.
 
-    Scorecards are worth their signs on some tables only. So a search without scorecards is made as well, if there are
-    not very many records or if many of them are uncovered, and a search for rules that test points only, if many
-    records are uncovered. The set of the highest value (:func:`_value_of`) is kept. If no rule uses a scorecard, the
-    rules are those of the search without scorecards.
+    Scorecards are worth their signs on some tables only. So, if there are not very many records, a search without
+    scorecards is made as well, and a search for rules that test points only, if many records are uncovered. The set of
+    the highest value (:func:`_value_of`) is kept. If no rule uses a scorecard, the rules are those of the search
+    without scorecards.
     """
     start = copy.deepcopy(rng)
     found = _learn(data, plan, max_rules, rng, on_choice)
     if data.without_scorecards is None:
         return found
+    compared = data.backend.n_records <= _MAX_COMPARED
     for j, n in enumerate(max_rules):
         used = data.uses_scorecards(found[j])
-        few_records = data.backend.n_records <= _MAX_COMPARED
-        if used and not few_records and _uncovered_share(data, found[j]) <= _MANY_UNCOVERED:
+        if used and not compared:
             continue
         told = _with_remark(on_choice, "without scorecards")
         others = [_learn(data.without_scorecards, plan, [n], copy.deepcopy(start), told)[0]]
         if not used:
             found[j] = others.pop()
-        if _uncovered_share(data, found[j]) > _MANY_UNCOVERED:
+        if compared and _uncovered_share(data, found[j]) > _MANY_UNCOVERED:
             told = _with_remark(on_choice, "points only")
             only_points = _learn(data.only_points(), plan, [n], copy.deepcopy(start), told)[0]
             if data.uses_scorecards(only_points):  # otherwise it has no rules
