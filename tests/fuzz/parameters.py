@@ -140,7 +140,8 @@ def _scorecards(draw, columns, labels, others):
         return found | {"scorecards": source(draw.pick(("auto", "auto", "auto", 0, 1, 2, 3, None)))}
     usable = [column for column in columns if not is_doubtful(column.name)]
     usable = [one for j, one in enumerate(usable) if not any(is_same(one.name, other.name) for other in usable[:j])]
-    known = list({source(label): label for label in labels if _can_be_label(label)}.values())
+    # 0.0 and -0.0 are one label; True and 1 have different sources and types.
+    known = list({(type(label), label): label for label in labels if _can_be_label(label)}.values())
     known = [label for label in known if isinstance(label, bool) == isinstance(known[0], bool)]
     known = [label for label in known if isinstance(label, str) == isinstance(known[0], str)]
     if kind >= 65 or not usable or not known:
