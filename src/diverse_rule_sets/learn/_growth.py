@@ -112,7 +112,7 @@ class _Rules:
     def _steps_of(self, j: int, uncovered: Cover) -> list[_Growth]:
         """Return the steps of a rule that are right for the records that are newly covered."""
         measures, label = self._search.measures, self._labels[j]
-        bodies = self._longer_covers(j)
+        bodies = self._wider_bodies(j)
         if not bodies:
             return []
         new = self._backend.class_counts_of(Lists.of(bodies), uncovered)
@@ -126,7 +126,7 @@ class _Rules:
             _Growth(length(bodies[k]), round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()
         ]
 
-    def _longer_covers(self, j: int) -> list[Body]:
+    def _wider_bodies(self, j: int) -> list[Body]:
         """Return the body of a rule with something dropped or widened, as the constraints allow."""
         body, constraints, columns = self.bodies[j], self._search.constraints, self._search.columns
         found: dict[Body, None] = {}
@@ -135,7 +135,7 @@ class _Rules:
             without_column = tuple(other for other in body if columns[other] != columns[item])
             found.update(dict.fromkeys(shorter for shorter in (rest, without_column) if shorter))
             found.update(dict.fromkeys(tuple(sorted({*rest, other})) for other in self._wider.get(item, ())))
-        return [longer for longer in found if constraints.allow(longer, self._labels[j])]
+        return [wider for wider in found if constraints.allow(wider, self._labels[j])]
 
 
 def within_overlap(backend: Backend, limits: Limits, covers: Sequence[Cover], first: int) -> bool:

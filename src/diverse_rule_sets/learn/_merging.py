@@ -106,7 +106,7 @@ class _Rules:
         return found
 
     def _hull(self, one: Body, other: Body) -> Body | None:
-        """Return the items that hold for the records of both bodies; None without items or if it is forbidden."""
+        """Return the items that both bodies have, and of two bounds on one side the wider one; None without any."""
         items = {
             item
             for a, b in ((one, other), (other, one))
