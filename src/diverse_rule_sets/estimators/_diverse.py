@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
-from diverse_rule_sets.estimators._bounds import MAX_RULES
+from diverse_rule_sets.estimators._bounds import MAX_RULES, MAX_STATEMENTS
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._scorecards import ScorecardsCheck, given_scorecards
 from diverse_rule_sets.estimators._search_classifier import (
@@ -175,6 +175,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     _internal: ClassVar[InternalSettings] = InternalSettings(learn)
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,
+        "max_statements": Optional(Number(numbers.Integral, low=1, high=MAX_STATEMENTS)),
         "max_fallbacks": Number(numbers.Integral, low=0, high=MAX_RULES),
         "class_weight": ClassWeightCheck(),
         "min_evidence": Number(numbers.Real, low=0, high=1e6),
@@ -188,6 +189,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         self,
         *,
         # size of the rule set
+        max_statements: int | None = None,
         max_rules: int = 40,
         max_conditions: int | None = 5,
         max_overlap: float = 0.01,
@@ -195,14 +197,14 @@ class DiverseRuleSetClassifier(SearchClassifier):
         max_fallbacks: int = 15,
         # quality of rules
         class_weight: Any = "balanced",
-        min_evidence: float = 1.0,
+        min_evidence: float = 0.25,
         smoothing: float | None = 5.0,
         # possible conditions
         binning: Any = "supervised",
         negation: bool = False,
         # scorecards
         scorecards: Any = "auto",
-        max_signs: int = 10,
+        max_signs: int = 20,
         # prediction
         conflict: Any = "smoothed",
         default: Any = "majority",
@@ -216,6 +218,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.max_statements = max_statements
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.max_overlap = max_overlap
@@ -268,6 +271,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
             n_scorecards,
             int(self.max_signs),
             given,
+            None if self.max_statements is None else int(self.max_statements),
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

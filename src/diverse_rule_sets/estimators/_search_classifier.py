@@ -45,7 +45,7 @@ from diverse_rule_sets.learn._constraint_input import (
 )
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._given_scorecards import warn_about_given_rule
-from diverse_rule_sets.learn._learner import Data, Learner, LearntRules, Plan, own_recall
+from diverse_rule_sets.learn._learner import Budget, Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
@@ -112,6 +112,7 @@ class Extensions(NamedTuple):
     scorecards : maximum number of learnt scorecards
     max_signs : maximum number of signs of a learnt scorecard
     given_scorecards : scorecards that are used as they are; then none is learnt
+    max_statements : maximum number of rules, fallback rules and the default label together; None for no limit
     """
 
     max_fallbacks: int = 0
@@ -122,6 +123,7 @@ class Extensions(NamedTuple):
     scorecards: int = 0
     max_signs: int = 10
     given_scorecards: tuple[Scorecard, ...] = ()
+    max_statements: int | None = None
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,8 @@ class SearchClassifier(RuleSetEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._constraint_parameters.check(self.max_rules, self.max_conditions)
+        n_given = len(self.given_rules) if isinstance(self.given_rules, list | tuple) else 0
+        check_statements(self._extensions().max_statements, n_given)
 
     @property
     def _constraint_parameters(self) -> ConstraintParameters:
@@ -292,17 +296,20 @@ class SearchClassifier(RuleSetEstimator):
             return class_weights(class_weight, labels, codes, min_support)
         return paper_weights(class_weight, labels, codes, min_support, has_default=not self._default_is_word)
 
-    def _rule_sets(self, X: Any, y: Any, max_rules: Sequence[int]) -> list[RuleSet]:
-        """Return the rule sets of fits with several values of ``max_rules``, found in one search."""
+    def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget]) -> list[RuleSet]:
+        """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
         self._check_parameters()
         table = as_table(X)
         classes, codes = encode_labels(y, table.n_records)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         plan, data, given = self._prepare(table, labels, codes)
-        if min(max_rules) < len(given):
-            raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={min(max_rules)}")
-        wanted = [n if len(labels) > 1 else len(given) for n in max_rules]
+        fewest = min(budget.max_rules for budget in budgets)
+        if fewest < len(given):
+            raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={fewest}")
+        for budget in budgets:
+            check_statements(budget.max_statements, len(given))
+        wanted = [budget if len(labels) > 1 else budget._replace(max_rules=len(given)) for budget in budgets]
         learner = self._settings().learner
         found = learner(data, plan, wanted, generator(self.random_state), lambda *_: None)
         return [self._rule_set(learnt, data, given, labels) for learnt in found]
@@ -319,7 +326,8 @@ class SearchClassifier(RuleSetEstimator):
                 n_covered = int(data.backend.class_counts(covered).sum())
                 on_progress(Progress(stage, n_rules, n_covered / table.n_records))
 
-        learnt = self._settings().learner(data, plan, [plan.settings.limits.max_rules], rng, report)[0]
+        budget = Budget(plan.settings.limits.max_rules, self._extensions().max_statements)
+        learnt = self._settings().learner(data, plan, [budget], rng, report)[0]
         rule_set = self._rule_set(learnt, data, given, labels)
         return {
             "rule_set_": rule_set,
@@ -357,6 +365,15 @@ class SearchClassifier(RuleSetEstimator):
             return rule_set.classes[rule_set.classes.index(plain(self.default))]
         score = rule_set.rule_probabilities[-1] if self.default == "majority" else -own_recall(data, found)
         return rule_set.classes[int(np.argmax(np.where(data.not_default, -np.inf, score)))]
+
+
+def check_statements(max_statements: int | None, n_given: int) -> None:
+    """Raise ValueError if given rules and the default label are more than ``max_statements``."""
+    if max_statements is not None and max_statements < n_given + 1:
+        raise ValueError(
+            f"max_statements must be at least {n_given + 1}, the number of given_rules and the default label, "
+            f"got {max_statements!r}"
+        )
 
 
 def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:

@@ -1,14 +1,13 @@
-"""The default search: draw short bodies, improve each by local search, add the best candidate; then split rules.
+"""The default search: draw short bodies, improve each by local search, and add the best candidate.
 
 All cuts of scorecards are candidates. In each round, a few short bodies are drawn among uncovered records, and each is
 improved by local search within the limits. The greedy algorithm adds the best of all candidates found so far. A second
-pass chooses once more among all candidates, as in the search of the paper. Finally, rules that cover several classes
-are split in two, rules grow to cover records that no rule covers, and rules of one label are merged.
+pass chooses once more among all candidates, as in the search of the paper. Then the rules are improved
+(:mod:`._improvement`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -18,10 +17,8 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
-from diverse_rule_sets.learn._growth import NONE_WIDER, WiderItems, grow
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
-from diverse_rule_sets.learn._merging import merge
 from diverse_rule_sets.learn._selection import (
     FIRST_PASS,
     LAMBDA_MODES,
@@ -33,16 +30,12 @@ from diverse_rule_sets.learn._selection import (
     better_of,
     second_pass,
 )
-from diverse_rule_sets.learn._splitting import split
-from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import RejectionSampler
 
 # How many of the best earlier candidates each round starts from again.
 _N_OLD_STARTS = 3
 # Largest number of items of a body that the local search starts from.
 _MAX_START_ITEMS = 8
-# Largest number of times that rules are grown and merged.
-_MAX_IMPROVEMENTS = 4
 # The search ends after this many successive rounds without a new rule; each of them has more starts than the previous.
 _MAX_FAILED_ROUNDS = 3
 
@@ -54,42 +47,6 @@ class Trace(NamedTuple):
     pool: _Pool
     n_seen: list[int]  # number of candidates in the pool when each rule was chosen
     lambda_: float
-
-
-class Improvement(NamedTuple):
-    """How the chosen rules are improved.
-
-    Parameters
-    ----------
-    opposites : array (n_items,), the item that holds for all other records, or -1; None for no splits
-    wider : items of the same column that hold for more records, by item
-    value : the value of rules; None for no merging
-    """
-
-    opposites: Integers | None = None
-    wider: WiderItems = NONE_WIDER
-    value: Value | None = None
-
-    def apply(
-        self,
-        backend: Backend,
-        local_search: LocalSearch,
-        found: FoundRules,
-        max_rules: int,
-        on_choice: OnChoice,
-        given: Callable[[], ChosenRules],
-    ) -> FoundRules:
-        """Return the rules after splits, growth and merging; ``given`` returns the given rules alone."""
-        if self.opposites is not None:
-            found = split(backend, local_search, self.opposites, found, max_rules, on_choice, given())
-        for _ in range(_MAX_IMPROVEMENTS):
-            before = [step.body for step in found.learnt]
-            found = grow(backend, local_search, found, self.wider, on_choice, given())
-            if self.value is not None:
-                found = merge(self.value, found, self.wider, on_choice, given())
-            if before == [step.body for step in found.learnt]:
-                break
-        return found
 
 
 def first_pass(
@@ -112,8 +69,7 @@ def first_pass(
     on_choice : called after each chosen rule
     """
     given = local_search.constraints.given
-    chosen = ChosenRules(backend)
-    chosen.add_given(given, partial(_quality_of_given, local_search))
+    chosen = given_rules(backend, local_search)
     pool = _Pool(backend, chosen)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])
@@ -135,38 +91,33 @@ def first_pass(
     return trace
 
 
-def finish(
-    backend: Backend,
-    local_search: LocalSearch,
-    trace: Trace,
-    settings: SearchSettings,
-    improvement: Improvement,
-    on_choice: OnChoice,
-) -> FoundRules:
-    """Choose once more among all candidates, take the set with the higher objective, and improve its rules.
-
-    Rules are split, grown and merged.
+def choose_again(backend: Backend, trace: Trace, settings: SearchSettings, on_choice: OnChoice) -> FoundRules:
+    """Choose once more among all candidates, and return the set with the higher objective.
 
     Parameters
     ----------
     backend : the data
-    local_search : has the limits, the measures and the constraints
     trace : the result of the first pass
     settings : its limits set the number of rules; if this is smaller than in the trace, the first rules are used
-    improvement : how the rules are improved
     on_choice : called after each chosen rule
     """
     max_rules = settings.limits.max_rules
     first = trace.chosen.result(trace.lambda_, 1, max_rules)
-    found = first
-    if settings.second_pass and first.learnt:
-        # If the search ended with fewer rules, the candidates of the last rounds belong to the pool as well.
-        n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
-        pool = trace.pool.to_candidates(n_seen)
-        given = trace.chosen.only_given()
-        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
-        found = better_of(first, second)
-    return improvement.apply(backend, local_search, found, max_rules, on_choice, trace.chosen.only_given)
+    if not settings.second_pass or not first.learnt:
+        return first
+    # If the search ended with fewer rules, the candidates of the last rounds belong to the pool as well.
+    n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
+    pool = trace.pool.to_candidates(n_seen)
+    given = trace.chosen.only_given()
+    second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
+    return better_of(first, second)
+
+
+def given_rules(backend: Backend, local_search: LocalSearch) -> ChosenRules:
+    """Return the given rules, to which others can be added."""
+    chosen = ChosenRules(backend)
+    chosen.add_given(local_search.constraints.given, partial(_quality_of_given, local_search))
+    return chosen
 
 
 def _quality_of_given(local_search: LocalSearch, class_counts: Integers, rule: GivenRule) -> float:

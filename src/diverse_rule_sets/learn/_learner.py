@@ -1,10 +1,11 @@
-"""The steps from items to rules: draw, improve, choose, choose again, split, make fallback rules."""
+"""The steps from items to rules: draw, improve, choose, choose again, improve the set, make fallback rules."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,10 @@ from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
-from diverse_rule_sets.learn._default_search import Improvement, finish, first_pass
+from diverse_rule_sets.learn._default_search import choose_again, first_pass, given_rules
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._given_covers import GivenCovers
+from diverse_rule_sets.learn._improvement import Improvement
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -24,7 +26,7 @@ from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
-from diverse_rule_sets.learn._value import Value
+from diverse_rule_sets.learn._value import READING_PRICE, Value
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from diverse_rule_sets.model._scorecards import Scorecard
 
@@ -34,6 +36,10 @@ _MANY_UNCOVERED = 0.1
 _MAX_COMPARED = 20_000
 # What a record that no rule covers costs in the comparison of searches, in nats.
 _UNCOVERED_PRICE = 0.15
+# What each rule must be worth for each record of the table, in nats, if the number of statements is limited.
+_READING_PRICE_WITHIN_BUDGET = READING_PRICE / 4
+# Within a limit on statements, sets with up to so many fallback rules are compared with sets of more rules.
+_MAX_FALLBACKS_KEPT = 3
 # Expected number of items of a drawn body if the odds are not given.
 _EXPECTED_ITEMS = 2.0
 
@@ -49,6 +55,7 @@ class Plan:
     length_odds : odds that each item of a record enters a drawn body; None for bodies of about two items
     smoothing : number of average records of the whole table that are added to the class counts of a rule
     min_evidence, condition_price, split, max_fallbacks : settings of the default search only
+    reading_price : what each rule must be worth for each record of the table, in nats
     """
 
     settings: SearchSettings
@@ -59,6 +66,7 @@ class Plan:
     condition_price: float = 0.0
     split: bool = False
     max_fallbacks: int = 0
+    reading_price: float = READING_PRICE
 
     def with_max_rules(self, max_rules: int) -> Plan:
         """Return the same plan with another ``max_rules``."""
@@ -108,10 +116,9 @@ class Data(NamedTuple):
         known = None if self.scorecards is None else self.scorecards.levels.get(card)
         return self.given.levels(card) if known is None else known
 
-    def uses_scorecards(self, learnt: LearntRules) -> bool:
-        """Return whether a rule or a fallback rule tests points."""
-        bodies = [step.body for step in learnt.found.learnt] + [rule.body for rule in learnt.fallbacks]
-        return any(self.of_scorecard(item) for body in bodies for item in body)
+    def uses_scorecards(self, found: FoundRules) -> bool:
+        """Return whether a rule tests points; then so may its fallback rules."""
+        return any(self.of_scorecard(item) for step in found.learnt for item in step.body)
 
     def of_scorecard(self, item: int) -> bool:
         """Return whether an item is a cut of a scorecard; these are the last items."""
@@ -125,42 +132,75 @@ class LearntRules(NamedTuple):
     fallbacks: list[Fallback]
 
 
-# A function that learns a rule set for each of several values of ``max_rules`` in one search. Each rule set equals the
-# result of a search for this value alone with the same seed, because the first rules that the greedy algorithm chooses
-# do not depend on ``max_rules``.
-Learner = Callable[[Data, Plan, Sequence[int], np.random.Generator, OnChoice], list[LearntRules]]
+class Budget(NamedTuple):
+    """How much of a rule set may be read.
+
+    Parameters
+    ----------
+    max_rules : largest number of rules, given ones included
+    max_statements : largest number of rules, fallback rules and the default label together; None for no limit
+    """
+
+    max_rules: int
+    max_statements: int | None = None
+
+
+# A function that learns a rule set for each of several budgets in one search. Each rule set equals the result of a
+# search for this budget alone with the same seed, because the first rules that the greedy algorithm chooses do not
+# depend on ``max_rules``, and sets of fewer statements are made from one larger set.
+Learner = Callable[[Data, Plan, Sequence[Budget], np.random.Generator, OnChoice], list[LearntRules]]
 
 
 def learn(
-    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
+    data: Data, plan: Plan, budgets: Sequence[Budget], rng: np.random.Generator, on_choice: OnChoice
 ) -> list[LearntRules]:
-    """Learn rules by the default search: bodies are drawn, improved, chosen and split; then make fallback rules.
+    """Learn rules by the default search: bodies are drawn, improved and chosen, and the set is improved.
 
     Scorecards are worth their signs on some tables only. So, if there are not very many records, a search without
     scorecards is made as well, and a search for rules that test points only, if many records are uncovered. The set of
-    the highest value (:func:`_value_of`) is kept. If no rule uses a scorecard, the rules are those of the search
-    without scorecards.
+    the highest value (:meth:`_Search.value_of`) is kept and refined. If no rule uses a scorecard, the rules are those
+    of the search without scorecards.
     """
     start = copy.deepcopy(rng)
-    found = _learn(data, plan, max_rules, rng, on_choice)
-    if data.without_scorecards is None:
-        return found
-    compared = data.backend.n_records <= _MAX_COMPARED
-    for j, n in enumerate(max_rules):
-        used = data.uses_scorecards(found[j])
-        if used and not compared:
-            continue
-        told = _with_remark(on_choice, "without scorecards")
-        others = [_learn(data.without_scorecards, plan, [n], copy.deepcopy(start), told)[0]]
-        if not used:
-            found[j] = others.pop()
-        if compared and _uncovered_share(data, found[j]) > _MANY_UNCOVERED:
-            told = _with_remark(on_choice, "points only")
-            only_points = _learn(data.only_points(), plan, [n], copy.deepcopy(start), told)[0]
-            if data.uses_scorecards(only_points):  # otherwise it has no rules
-                others.append(only_points)
-        found[j] = max([found[j], *others], key=lambda learnt: _value_of(data, plan, learnt))
-    return found
+    if any(budget.max_statements is not None for budget in budgets):
+        plan = replace(plan, reading_price=_READING_PRICE_WITHIN_BUDGET)
+    counts = list(dict.fromkeys(budget.max_rules for budget in budgets))
+    found = dict(zip(counts, _learn(data, plan, counts, rng, on_choice), strict=True))
+    by_size: dict[int, dict[int, LearntRules]] = {}
+    for n in counts:
+        search, best = _best_of_searches(data, plan.with_max_rules(n), found[n], start, on_choice)
+        limits = [one.max_statements for one in budgets if one.max_rules == n and one.max_statements is not None]
+        by_size[n] = {0: search.with_fallbacks(best, plan.max_fallbacks)} | search.within(best, limits)
+    return [by_size[budget.max_rules][budget.max_statements or 0] for budget in budgets]
+
+
+def _best_of_searches(
+    data: Data, plan: Plan, found: FoundRules, start: np.random.Generator, on_choice: OnChoice
+) -> tuple[_Search, FoundRules]:
+    """Return the best rules of searches with and without scorecards, refined, and the search that found them."""
+    search, plain = _Search(data, plan, on_choice), data.without_scorecards
+    if plain is None:
+        return search, search.refined(found)
+    compared, used = data.backend.n_records <= _MAX_COMPARED, data.uses_scorecards(found)
+    if used and not compared:
+        found = search.refined(found)
+        if data.uses_scorecards(found):
+            return search, found
+    told = _with_remark(on_choice, "without scorecards")
+    without = _learn(plain, plan, [plan.settings.limits.max_rules], copy.deepcopy(start), told)[0]
+    sets = [found, without] if used and compared else [without]
+    if compared and _uncovered_share(data, sets[0]) > _MANY_UNCOVERED:
+        told = _with_remark(on_choice, "points only")
+        only = _learn(data.only_points(), plan, [plan.settings.limits.max_rules], copy.deepcopy(start), told)[0]
+        if data.uses_scorecards(only):  # otherwise it has no rules
+            sets.append(only)
+    best = max(sets, key=search.value_of)
+    if best is not without:
+        best = search.refined(best)
+        if data.uses_scorecards(best):
+            return search, best
+    search = _Search(plain, plan, on_choice)
+    return search, search.refined(without)
 
 
 def _with_remark(on_choice: OnChoice, remark: str) -> OnChoice:
@@ -168,40 +208,79 @@ def _with_remark(on_choice: OnChoice, remark: str) -> OnChoice:
     return lambda stage, n_rules, covered: on_choice(f"{stage}, {remark}", n_rules, covered)
 
 
-def _uncovered_share(data: Data, learnt: LearntRules) -> float:
+def _uncovered_share(data: Data, found: FoundRules) -> float:
     """Return the share of the records that no rule covers."""
-    return 1.0 - float(data.backend.class_counts(learnt.found.covered).sum()) / max(data.backend.n_records, 1)
+    return 1.0 - float(data.backend.class_counts(found.covered).sum()) / max(data.backend.n_records, 1)
 
 
-def _value_of(data: Data, plan: Plan, learnt: LearntRules) -> float:
-    """Return the value of a rule set: gains of all statements, less prices of conditions, signs and uncovered records.
+class _Search:
+    """A search for up to ``max_rules`` rules of a plan: what is done with the rules that it found."""
 
-    Records are counted under the first rule that covers them, under a fallback rule, or under the default label.
-    """
-    backend, found = data.backend, learnt.found
-    value = _make_value(data, _make_local_search(data, plan, plan.settings.limits))
-    bodies = [step.body for step in found.learnt] + [fallback.body for fallback in learnt.fallbacks]
-    covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
-    left, total = backend.everything, -value.price(bodies)
-    for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
-        total += value.gain(body, backend.intersection(cover, left))
-        left = backend.difference(left, cover)
-    if data.scorecards is not None and data.uses_scorecards(learnt):
-        total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))
-    return total - _UNCOVERED_PRICE * _uncovered_share(data, learnt) * backend.n_records
+    def __init__(self, data: Data, plan: Plan, on_choice: OnChoice) -> None:
+        self._data, self._plan = data, plan
+        self._local_search = _make_local_search(data, plan, plan.settings.limits)
+        self._value = _make_value(data, plan, self._local_search)
+        self._improvement = _make_improvement(data, plan, self._local_search, on_choice)
+
+    def refined(self, found: FoundRules) -> FoundRules:
+        """Return the rules after exceptions and refits."""
+        return self._improvement.refined(found)
+
+    def with_fallbacks(self, found: FoundRules, max_fallbacks: int) -> LearntRules:
+        """Return rules with their fallback rules."""
+        return LearntRules(found, _find_fallbacks(self._data, self._plan, found, max_fallbacks))
+
+    def within(self, found: FoundRules, limits: Sequence[int]) -> dict[int, LearntRules]:
+        """Return for each limit on statements the set of the highest value, of sets with fewer rules and fallbacks."""
+        wanted = {size for most in limits for size in range(max(most - 1 - _MAX_FALLBACKS_KEPT, 0), most)}
+        sets = self._improvement.reduced(found, wanted)
+        within = {}
+        for most in limits:
+            options = [one for n, one in sets.items() if n < most and (n in wanted or n == len(found.steps))]
+            kept = [self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options]
+            within[most] = max(kept, key=lambda learnt: self.value_of(learnt.found, learnt.fallbacks))
+        return within
+
+    def value_of(self, found: FoundRules, fallbacks: Sequence[Fallback] | None = None) -> float:
+        """Return the value of a rule set: gains of all statements, less prices of conditions, signs, uncovered records.
+
+        Records are counted under the first rule that covers them, under a fallback rule (found anew unless given), or
+        under the default label.
+        """
+        data, value = self._data, self._value
+        backend = data.backend
+        if fallbacks is None:
+            fallbacks = _find_fallbacks(data, self._plan, found, self._plan.max_fallbacks)
+        bodies = [step.body for step in found.learnt] + [fallback.body for fallback in fallbacks]
+        covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
+        left, total = backend.everything, -value.price(bodies)
+        for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
+            total += value.gain(body, backend.intersection(cover, left))
+            left = backend.difference(left, cover)
+        if data.scorecards is not None and any(data.of_scorecard(item) for body in bodies for item in body):
+            total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))
+        return total - _UNCOVERED_PRICE * _uncovered_share(data, found) * backend.n_records
 
 
 def _learn(
     data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
-) -> list[LearntRules]:
+) -> list[FoundRules]:
+    """Return the rules for each of several values of ``max_rules``, after splits, growth and merging."""
     limits = plan.with_max_rules(max(max_rules)).settings.limits
     local_search = _make_local_search(data, plan, limits)
     trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
+    improvement = _make_improvement(data, plan, local_search, on_choice)
+    return [
+        improvement.apply(choose_again(data.backend, trace, plan.with_max_rules(n).settings, on_choice), n)
+        for n in max_rules
+    ]
+
+
+def _make_improvement(data: Data, plan: Plan, local_search: LocalSearch, on_choice: OnChoice) -> Improvement:
     opposites = data.encoder.opposites if plan.split else None
-    improvement = Improvement(opposites, data.encoder.wider_items, _make_value(data, local_search))
-    plans = [plan.with_max_rules(n) for n in max_rules]
-    sets = [finish(data.backend, local_search, trace, one.settings, improvement, on_choice) for one in plans]
-    return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
+    value = _make_value(data, plan, local_search)
+    given = partial(given_rules, data.backend, local_search)
+    return Improvement(data.backend, local_search, given, on_choice, opposites, data.encoder.wider_items, value)
 
 
 def _make_local_search(data: Data, plan: Plan, limits: Limits) -> LocalSearch:
@@ -211,22 +290,22 @@ def _make_local_search(data: Data, plan: Plan, limits: Limits) -> LocalSearch:
     )
 
 
-def _make_value(data: Data, local_search: LocalSearch) -> Value:
-    return Value(data.backend, data.encoder, data.measures, local_search, data.levels)
+def _make_value(data: Data, plan: Plan, local_search: LocalSearch) -> Value:
+    return Value(data.backend, data.encoder, data.measures, local_search, data.levels, plan.reading_price)
 
 
 def learn_as_in_paper(
-    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
+    data: Data, plan: Plan, budgets: Sequence[Budget], rng: np.random.Generator, on_choice: OnChoice
 ) -> list[LearntRules]:
     """Learn rules by Algorithm 2 of the paper: drawn bodies are chosen without local search."""
-    plans = [plan.with_max_rules(n) for n in max_rules]
+    plans = [plan.with_max_rules(budget.max_rules) for budget in budgets]
     generators = [*(copy.deepcopy(rng) for _ in plans[1:]), rng]
     sampler, columns = _make_sampler(data, plan), data.encoder.columns
     sets = [
         search(data.backend, sampler, columns, one.settings, generator, on_choice, data.constraints)
         for one, generator in zip(plans, generators, strict=True)
     ]
-    return [LearntRules(found, _find_fallbacks(data, plan, found)) for found in sets]
+    return [LearntRules(found, _find_fallbacks(data, plan, found, plan.max_fallbacks)) for found in sets]
 
 
 def _make_sampler(data: Data, plan: Plan) -> RejectionSampler:
@@ -247,13 +326,13 @@ def _odds(length_odds: float | None, backend: Backend) -> float:
     return min(1.0, _EXPECTED_ITEMS / max(float(total / backend.n_records), 1.0))
 
 
-def _find_fallbacks(data: Data, plan: Plan, found: FoundRules) -> list[Fallback]:
+def _find_fallbacks(data: Data, plan: Plan, found: FoundRules, max_fallbacks: int) -> list[Fallback]:
     """Return fallback rules, made from learnt rules, for the records that neither learnt nor given rules cover."""
     bodies, limits = [step.body for step in found.learnt], plan.settings.limits
-    columns, most = data.encoder.columns, plan.max_fallbacks
+    columns = data.encoder.columns
     wider = {item: others for item, others in data.encoder.wider_items.items() if data.of_scorecard(item)}
     return find_fallbacks(
-        data.backend, columns, data.measures, bodies, found.covered, limits, most, data.constraints, wider
+        data.backend, columns, data.measures, bodies, found.covered, limits, max_fallbacks, data.constraints, wider
     )
 
 

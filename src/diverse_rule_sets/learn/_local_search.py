@@ -160,6 +160,11 @@ class LocalSearch:
         """Return the number of conditions of a body; all items of one column count as one condition."""
         return len({int(self.columns[item]) for item in body})
 
+    def within_length(self, body: Body) -> bool:
+        """Return whether a body has at most ``max_conditions`` conditions."""
+        most = self.limits.max_conditions
+        return most is None or self.n_conditions(body) <= most
+
     def without_redundant_items(self, body: Body) -> Body:
         """Drop items without which the body covers the same records and has all required columns, first ones first."""
         for item in body:

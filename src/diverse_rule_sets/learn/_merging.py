@@ -9,20 +9,15 @@ value of the rule set (:mod:`._value`), and the limits on rules hold afterwards.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterator
 
 import numpy as np
 
-from diverse_rule_sets.data._backend import Body, Cover
-from diverse_rule_sets.learn._growth import WiderItems, within_overlap
+from diverse_rule_sets.data._backend import Body
+from diverse_rule_sets.learn._growth import WiderItems
 from diverse_rule_sets.learn._selection import MERGING, ChosenRules, FoundRules, OnChoice
-from diverse_rule_sets.learn._splitting import rebuilt
+from diverse_rule_sets.learn._set_search import Change, RuleSetSearch
 from diverse_rule_sets.learn._value import Value
-
-# What a record that no rule covers costs, in nats: its only reason is that no rule covers it.
-_UNCOVERED_PRICE = 1.0
-_TOLERANCE = 1e-9
 
 
 def merge(value: Value, found: FoundRules, wider: WiderItems, on_choice: OnChoice, given: ChosenRules) -> FoundRules:
@@ -41,103 +36,36 @@ def merge(value: Value, found: FoundRules, wider: WiderItems, on_choice: OnChoic
     """
     if value.local_search.limits.max_overlap >= 1:
         return found
-    rules = _Rules(value, found, given, wider)
-    while rules.step():
-        on_choice(MERGING, given.n_given + len(rules.bodies), rules.covered)
+    rules = RuleSetSearch(value, found, given)
+    while rules.step(fewer(rules, wider)):
+        on_choice(MERGING, rules.n_rules, rules.covered)
     if len(rules.bodies) == len(found.learnt):
         return found
-    return rebuilt(value.backend, value.local_search, rules.bodies, rules.phases, found, given)
+    return rules.result(given)
 
 
-class _Rules:
-    """The rules while they are merged."""
+def fewer(rules: RuleSetSearch, wider: WiderItems) -> Iterator[Change]:
+    """Yield the changes to one rule less: each rule dropped, and each two rules of one label merged."""
+    for j in range(len(rules.bodies)):
+        yield Change((j,), ())
+    for i, j in itertools.combinations(range(len(rules.bodies)), 2):
+        if rules.labels[i] == rules.labels[j]:
+            hull = _hull(rules.bodies[i], rules.bodies[j], wider)
+            if hull is not None and _keeps_label(rules, hull, rules.labels[i]):
+                yield Change((i, j), (hull,))
 
-    def __init__(self, value: Value, found: FoundRules, given: ChosenRules, wider: WiderItems) -> None:
-        self._value, self._backend, self._wider = value, value.backend, {item: set(w) for item, w in wider.items()}
-        self.bodies = [step.body for step in found.learnt]
-        self.phases = [step.phase for step in found.learnt]
-        self._labels = [step.label for step in found.learnt]
-        self._given = given.covers
-        self._covers = [value.backend.cover(body) for body in self.bodies]
-        self._gains: dict[tuple[Body, int], float] = {}  # by body and records, which mostly repeat
 
-    @property
-    def covered(self) -> Cover:
-        """The records that at least one rule covers."""
-        return self._union([*self._given, *self._covers])
+def _keeps_label(rules: RuleSetSearch, body: Body, label: int) -> bool:
+    counts = rules.backend.class_counts(rules.backend.cover(body))
+    return int(np.argmax(rules.search.measures.shares(counts))) == label
 
-    def _union(self, covers: Sequence[Cover]) -> Cover:
-        return reduce(self._backend.union, covers, self._backend.nothing)
 
-    def step(self) -> bool:
-        """Make the step with the largest gain; return whether there is one."""
-        before = self._total(self.bodies, self._covers)
-        best: tuple[float, list[Body], list[int]] | None = None
-        for bodies, kept in [*self._dropped(), *self._merged()]:
-            covers = [
-                self._covers[j] if body == self.bodies[j] else self._backend.cover(body)
-                for body, j in zip(bodies, kept, strict=True)
-            ]
-            gain = self._total(bodies, covers) - before
-            if gain > (_TOLERANCE if best is None else best[0]) and self._allowed(bodies, covers, kept):
-                best = gain, bodies, kept
-        if best is None:
-            return False
-        _, self.bodies, kept = best
-        self.phases = [self.phases[j] for j in kept]
-        self._labels = [self._labels[j] for j in kept]
-        self._covers = [self._backend.cover(body) for body in self.bodies]
-        return True
-
-    def _dropped(self) -> list[tuple[list[Body], list[int]]]:
-        """Return the rules without each one, and the positions of the others."""
-        everything = range(len(self.bodies))
-        return [([self.bodies[k] for k in everything if k != j], [k for k in everything if k != j]) for j in everything]
-
-    def _merged(self) -> list[tuple[list[Body], list[int]]]:
-        """Return the rules with two of one label merged, and the positions of the rules that remain."""
-        found = []
-        for i, j in itertools.combinations(range(len(self.bodies)), 2):
-            if self._labels[i] == self._labels[j]:
-                hull = self._hull(self.bodies[i], self.bodies[j])
-                if hull is not None:
-                    kept = [k for k in range(len(self.bodies)) if k != j]
-                    found.append(([hull if k == i else self.bodies[k] for k in kept], kept))
-        return found
-
-    def _hull(self, one: Body, other: Body) -> Body | None:
-        """Return the items that both bodies have, and of two bounds on one side the wider one; None without any."""
-        items = {
-            item
-            for a, b in ((one, other), (other, one))
-            for item in a
-            if any(item == same or item in self._wider.get(same, ()) for same in b)
-        }
-        return tuple(sorted(items)) or None
-
-    def _allowed(self, bodies: Sequence[Body], covers: Sequence[Cover], kept: Sequence[int]) -> bool:
-        """Return whether changed rules keep their label, and all rules the constraints and the limit on overlap."""
-        search, labels = self._value.local_search, [self._labels[j] for j in kept]
-        for body, cover, j, label in zip(bodies, covers, kept, labels, strict=True):
-            if body != self.bodies[j]:
-                counts = self._backend.class_counts(cover)
-                if int(np.argmax(search.measures.shares(counts))) != label or not search.constraints.allow(body, label):
-                    return False
-        return within_overlap(self._backend, search.limits, [*self._given, *covers], len(self._given))
-
-    def _total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
-        """Return the value of rules and of the default label: gains less prices."""
-        backend, left = self._backend, self._backend.difference(self._backend.everything, self._union(self._given))
-        gain = 0.0
-        for body, cover in zip(bodies, covers, strict=True):
-            gain += self._gain(body, backend.intersection(cover, left))
-            left = backend.difference(left, cover)
-        gain += self._gain((), left) - _UNCOVERED_PRICE * float(backend.class_counts(left).sum())
-        return gain - self._value.price(bodies)
-
-    def _gain(self, body: Body, cover: Cover) -> float:
-        """Return the gain of a rule on some records."""
-        key = body, self._backend.fingerprint(cover)
-        if key not in self._gains:
-            self._gains[key] = self._value.gain(body, cover)
-        return self._gains[key]
+def _hull(one: Body, other: Body, wider: WiderItems) -> Body | None:
+    """Return the items that both bodies have, and of two bounds on one side the wider one; None without any."""
+    items = {
+        item
+        for a, b in ((one, other), (other, one))
+        for item in a
+        if any(item == same or item in wider.get(same, ()) for same in b)
+    }
+    return tuple(sorted(items)) or None

@@ -28,6 +28,7 @@ _MAX_MEMBERS = 500_000_000
 # The parts of a search.
 GIVEN, FIRST_PASS, SECOND_PASS = "given", "first pass", "second pass"
 SPLITTING, GROWTH, MERGING = "splitting", "growth", "merging"
+EXCEPTIONS, REFITTING = "exceptions", "refitting"
 # Called after each chosen rule with the name of the pass, the number of rules and the records that they cover.
 OnChoice = Callable[[str, int, Cover], None]
 
@@ -45,8 +46,8 @@ class SearchSettings:
 class Step(NamedTuple):
     """A chosen rule, and what it added to the rules chosen before it; the body of a given rule is empty.
 
-    ``phase`` is the part of the search that found it: ``"given"``, ``"first pass"``, ``"second pass"`` or
-    ``"splitting"``.
+    ``phase`` is the part of the search that found it: ``"given"``, ``"first pass"``, ``"second pass"``,
+    ``"splitting"``, ``"exceptions"`` or ``"refitting"``.
     """
 
     body: Body

@@ -18,6 +18,8 @@ from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import Scorecard
 
+# A rule must be worth so many times the evidence that it needs, and so many nats for each record of the table.
+_EVIDENCE_FACTOR, READING_PRICE = 2.0, 0.002
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
 
 
@@ -29,6 +31,8 @@ class Value(NamedTuple):
     backend, encoder, measures : the data
     local_search : knows how much evidence a rule needs, which is its price
     levels : the records by points of a scorecard
+    reading_price : what each rule costs for each record of the table, in nats; on large tables the evidence for very
+        small rules is strong, but they are not worth reading
     """
 
     backend: Backend
@@ -36,6 +40,7 @@ class Value(NamedTuple):
     measures: Measures
     local_search: LocalSearch
     levels: Callable[[Scorecard], ScorecardLevels]
+    reading_price: float = READING_PRICE
 
     def gain(self, body: Body, cover: Cover) -> float:
         """Return how much a rule raises the weighted log-likelihood of the records for which it decides.
@@ -57,10 +62,11 @@ class Value(NamedTuple):
         return float((weighted * lift)[:, measures.searched].sum())
 
     def price(self, bodies: Iterable[Body]) -> float:
-        """Return the price of rules with these bodies: the evidence that rules of as many conditions need."""
-        search = self.local_search
+        """Return the price of rules with these bodies: twice the evidence that they need, and the price of reading."""
+        search, n_records = self.local_search, self.backend.n_records
         lengths = np.array([search.n_conditions(body) for body in bodies], np.int64)
-        return float(np.sum(search.evidence_needed(lengths, search.n_free, self.backend.n_records)))
+        evidence = float(np.sum(search.evidence_needed(lengths, search.n_free, n_records)))
+        return _EVIDENCE_FACTOR * evidence + self.reading_price * n_records * lengths.size
 
     def price_of_signs(self, n_signs: int) -> float:
         """Return the price of signs: half of that of as many conditions of one rule."""
