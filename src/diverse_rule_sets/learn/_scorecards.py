@@ -43,7 +43,7 @@ _PAIRS_PER_LABEL = 2
 # Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
 _N_FOLDS, _PATIENCE = 3, 8
 # After how many additions signs are chosen again, with two classes and with more: in the end, and in cross-fitting.
-_EVERY, _EVERY_IN_FOLDS = (1, 6), (3, 12)
+_EVERY, _EVERY_IN_FOLDS = (4, 6), (5, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
 _TINY = 1e-9  # losses that differ by less are equal
