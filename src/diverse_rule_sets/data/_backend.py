@@ -125,6 +125,12 @@ class Backend(Protocol):
         over shards.
         """
 
+    def extension_shared_counts(self, bodies: Sequence[Body], cover: Cover) -> Integers:
+        """Count the records that each body with each item added shares with a cover.
+
+        Returns an int64 array (len(bodies), n_items + 1), the last part of ``extension_counts`` alone. Adds over shards.
+        """
+
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
         """Return a hash of the records that each body covers: uint64 array (bodies.size,).
 

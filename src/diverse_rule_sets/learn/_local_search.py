@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
-from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._backend import Backend, Body
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
+from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 
@@ -128,14 +129,14 @@ class LocalSearch:
         self.constraints = constraints
         self._min_evidence = min_evidence
         self.n_free = int(measures.searched.sum()) - 1  # number of free class shares
-        self._covered = backend.nothing
+        self._covered = CoveredRecords.nothing(backend)
         self._prices = prices
         self._chosen: Sequence[Body] = ()
         self._known: dict[Body, _Neighbourhood] = {}
         # The class counts of conditions on points with each item added.
         self._alone: dict[Body, Integers] = {}
 
-    def set_covered(self, covered: Cover, bodies: Sequence[Body] = ()) -> None:
+    def set_covered(self, covered: CoveredRecords, bodies: Sequence[Body] = ()) -> None:
         """Set the records that the rules chosen so far cover, and the bodies of these rules."""
         self._covered = covered
         self._chosen = bodies
@@ -242,8 +243,10 @@ class LocalSearch:
             row[self.columns[list(body)]] = True
         n_used = used.sum(axis=1)[:, None]
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last column is the body itself
-        counts = self._backend.extension_counts(bodies, self._covered)
+        counts = self._backend.extension_counts(bodies, self._covered.records)
         result = self._score(counts, lengths)
+        if self.limits.by_label:
+            result.scores[~self._covered.allow_extended(self.limits, bodies, counts, result.labels)] = -1.0
         described = lengths
         if self._prices is not None:
             result.scores[:] *= self._sign_prices(self._prices, bodies)

@@ -15,7 +15,8 @@ from functools import reduce
 import numpy as np
 
 from diverse_rule_sets.data._backend import Body, Cover
-from diverse_rule_sets.learn._growth import WiderItems, within_overlap
+from diverse_rule_sets.learn._covered import within_overlap
+from diverse_rule_sets.learn._growth import WiderItems
 from diverse_rule_sets.learn._selection import MERGING, ChosenRules, FoundRules, OnChoice
 from diverse_rule_sets.learn._splitting import rebuilt
 from diverse_rule_sets.learn._value import Value
@@ -39,7 +40,7 @@ def merge(value: Value, found: FoundRules, wider: WiderItems, on_choice: OnChoic
     on_choice : called after each step
     given : the given rules, which are neither merged nor dropped
     """
-    if value.local_search.limits.max_overlap >= 1:
+    if not value.local_search.limits.limit_overlap:
         return found
     rules = _Rules(value, found, given, wider)
     while rules.step():
@@ -57,17 +58,14 @@ class _Rules:
         self.bodies = [step.body for step in found.learnt]
         self.phases = [step.phase for step in found.learnt]
         self._labels = [step.label for step in found.learnt]
-        self._given = given.covers
+        self._given = given.earlier
         self._covers = [value.backend.cover(body) for body in self.bodies]
         self._gains: dict[tuple[Body, int], float] = {}  # by body and records, which mostly repeat
 
     @property
     def covered(self) -> Cover:
         """The records that at least one rule covers."""
-        return self._union([*self._given, *self._covers])
-
-    def _union(self, covers: Sequence[Cover]) -> Cover:
-        return reduce(self._backend.union, covers, self._backend.nothing)
+        return reduce(self._backend.union, self._covers, self._given.records)
 
     def step(self) -> bool:
         """Make the step with the largest gain; return whether there is one."""
@@ -123,11 +121,13 @@ class _Rules:
                 counts = self._backend.class_counts(cover)
                 if int(np.argmax(search.measures.shares(counts))) != label or not search.constraints.allow(body, label):
                     return False
-        return within_overlap(self._backend, search.limits, [*self._given, *covers], len(self._given))
+        if len({self._backend.fingerprint(cover) for cover in covers}) < len(covers):
+            return False  # rules of one label may overlap, but no two rules cover the same records
+        return within_overlap(search.limits, self._given, labels, covers)
 
     def _total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
-        backend, left = self._backend, self._backend.difference(self._backend.everything, self._union(self._given))
+        backend, left = self._backend, self._backend.difference(self._backend.everything, self._given.records)
         gain = 0.0
         for body, cover in zip(bodies, covers, strict=True):
             gain += self._gain(body, backend.intersection(cover, left))
