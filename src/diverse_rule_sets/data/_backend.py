@@ -125,10 +125,10 @@ class Backend(Protocol):
         over shards.
         """
 
-    def extension_shared_counts(self, bodies: Sequence[Body], cover: Cover) -> Integers:
-        """Count the records that each body with each item added shares with a cover.
+    def extension_counts_within(self, bodies: Sequence[Body], cover: Cover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class.
 
-        Returns an int64 array (len(bodies), n_items + 1), the last part of ``extension_counts`` alone. Adds over shards.
+        Returns an int64 array (n_classes, len(bodies), n_items + 1), indexed as ``extension_counts``. Adds over shards.
         """
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:

@@ -108,21 +108,16 @@ class LocalBackend:
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
         out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
-        out[-1] = self._count_marked(covers, marked)
+        whole = np.array([0, by_class.n_words])
+        covers &= by_class.arrange_cover(marked)
+        out[-1] = bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0] if covers.any() else 0
         return out
 
-    def extension_shared_counts(self, bodies: Sequence[Body], cover: LocalCover) -> Integers:
-        """Count the records that each body with each item added shares with a cover."""
-        return self._count_marked(self._by_class.covers(bodies), cover)
-
-    def _count_marked(self, covers: NDArray[np.uint64], marked: LocalCover) -> Integers:
-        """Count the marked records of some covers, ordered by class, with each item added; the covers are changed."""
+    def extension_counts_within(self, bodies: Sequence[Body], cover: LocalCover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class."""
         by_class = self._by_class
-        covers &= by_class.arrange_cover(marked)
-        if not covers.any():
-            return np.zeros((len(covers), self.n_items + 1), np.int64)
-        whole = np.array([0, by_class.n_words])
-        return bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0]
+        covers = by_class.covers(bodies) & by_class.arrange_cover(cover)
+        return bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
 
     @cached_property
     def _by_class(self) -> _ByClass:

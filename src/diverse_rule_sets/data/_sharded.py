@@ -104,9 +104,9 @@ class ShardedBackend:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
         return self._sum(lambda shard, part: shard.extension_counts(bodies, part), marked)
 
-    def extension_shared_counts(self, bodies: Sequence[Body], cover: ShardedCover) -> Integers:
-        """Count the records that each body with each item added shares with a cover."""
-        return self._sum(lambda shard, part: shard.extension_shared_counts(bodies, part), cover)
+    def extension_counts_within(self, bodies: Sequence[Body], cover: ShardedCover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class."""
+        return self._sum(lambda shard, part: shard.extension_counts_within(bodies, part), cover)
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
         """Return a hash of the records that each body covers."""

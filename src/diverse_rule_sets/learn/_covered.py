@@ -14,6 +14,8 @@ from diverse_rule_sets.learn._limits import Limits
 
 # A function of some of the rules, by position, and a cover: how many records of the cover each of these rules covers.
 CountShared = Callable[[Integers, Cover], Integers]
+# A function of bodies, their labels and the class counts of the records that no earlier rule of the label covers.
+AddsEnough = Callable[[Sequence[Body], Integers, Integers], Flags]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +49,19 @@ class CoveredRecords:
         others = [cover for other, cover in self.by_label.items() if other != label]
         return reduce(self.backend.union, others) if others else None
 
-    def allow(self, limits: Limits, sizes: Integers, shared: Integers, labels: Integers, count: CountShared) -> Flags:
+    def allow(
+        self,
+        limits: Limits,
+        sizes: Integers,
+        shared: Integers,
+        labels: Integers,
+        count: CountShared,
+        agreeing: Integers | None = None,
+    ) -> Flags:
         """Return whether the overlap of each of several rules with the earlier rules is within the limits.
 
-        Without limits by label, nothing more is counted. Otherwise, only rules that exceed the smaller limit with all
-        earlier rules together are counted by label.
+        Without limits by label, nothing more is counted. Otherwise, only rules that exceed a limit with all earlier
+        rules together are counted by label.
 
         Parameters
         ----------
@@ -59,6 +69,7 @@ class CoveredRecords:
         sizes, shared, labels : arrays (n_rules,): the number of records of each rule, how many of them earlier rules
             cover, and its label
         count : counts the records that some of the rules share with a cover
+        agreeing : array (n_rules,), how many records of each rule earlier rules of its label cover, if this is known
         """
         allowed = limits.allow_overlap(sizes, shared)
         if not limits.by_label:
@@ -66,33 +77,78 @@ class CoveredRecords:
         unclear = np.flatnonzero(allowed & (shared > min(limits.max_agreeing, limits.max_contradicting) * sizes))
         for label in np.unique(labels[unclear]).tolist():
             own = unclear[labels[unclear] == label]
-            for cover, most in (
-                (self.by_label.get(label), limits.max_agreeing),
-                (self.by_others(label), limits.max_contradicting),
+            for cover, most, known in (
+                (self.by_label.get(label), limits.max_agreeing, agreeing),
+                (self.by_others(label), limits.max_contradicting, None),
             ):
-                if cover is not None and most < 1:
-                    n_shared = shared[own] if len(self.by_label) == 1 else count(own, cover)
-                    allowed[own] &= n_shared <= most * sizes[own]
+                some = own[shared[own] > most * sizes[own]]
+                if cover is not None and some.size:
+                    known = shared if len(self.by_label) == 1 else known
+                    n_shared = count(some, cover) if known is None else known[some]
+                    allowed[some] &= n_shared <= most * sizes[some]
         return allowed
 
-    def allow_bodies(self, limits: Limits, bodies: Lists, sizes: Integers, shared: Integers, labels: Integers) -> Flags:
-        """Return whether the overlap of rules with these bodies is within the limits; see :meth:`allow`."""
+    def allow_bodies(
+        self,
+        limits: Limits,
+        bodies: Lists,
+        sizes: Integers,
+        shared: Integers,
+        labels: Integers,
+        adds_enough: AddsEnough | None = None,
+    ) -> Flags:
+        """Return whether the overlap of rules with these bodies is within the limits; see :meth:`allow`.
+
+        With limits by label, ``adds_enough`` must return True as well for a rule that overlaps rules of its label.
+        """
 
         def count(some: Integers, cover: Cover) -> Integers:
             return self.backend.shared_counts(bodies.take(some), [cover])[:, 0]
 
-        return self.allow(limits, sizes, shared, labels, count)
+        allowed = self.allow(limits, sizes, shared, labels, count)
+        if limits.by_label and adds_enough is not None:
+            for label, cover in self.by_label.items():
+                own = np.flatnonzero(allowed & (labels == label) & (shared > 0))
+                if not own.size:
+                    continue
+                some = bodies.take(own)
+                added = self.backend.class_counts_of(some) - self.backend.class_counts_of(some, cover)
+                allowed[own] = adds_enough(list(some.tuples()), labels[own], added)
+        return allowed
 
-    def allow_extended(self, limits: Limits, bodies: Sequence[Body], counts: Integers, labels: Integers) -> Flags:
+    def added_by_extended(self, bodies: Sequence[Body], counts: Integers, labels: Integers) -> Integers:
+        """Count the records, by class, that bodies with each item added add to earlier rules of their label.
+
+        Parameters
+        ----------
+        bodies : the bodies
+        counts : the counts of these bodies (:meth:`Backend.extension_counts`) with the records of the earlier rules
+        labels : array (n_bodies, n_items + 1), the label of each body with each item added; -1 for those that are
+            excluded for another reason
+
+        Returns
+        -------
+        array (n_classes, n_bodies, n_items + 1)
+        """
+        added = counts[:-1].copy()
+        for label, cover in self.by_label.items():
+            own = (labels == label) & (counts[-1] > 0)
+            groups = np.flatnonzero(own.any(axis=1))
+            if groups.size:
+                within = self.backend.extension_counts_within([bodies[k] for k in groups.tolist()], cover)
+                added[:, groups] -= np.where(own[groups], within, 0)
+        return added
+
+    def allow_extended(
+        self, limits: Limits, bodies: Sequence[Body], counts: Integers, agreeing: Integers, labels: Integers
+    ) -> Flags:
         """Return whether the overlap of bodies with each item added is within the limits.
 
         Parameters
         ----------
         limits : the limits
-        bodies : the bodies
-        counts : the counts of these bodies (:meth:`Backend.extension_counts`) with the records of the earlier rules
-        labels : array (n_bodies, n_items + 1), the label of each body with each item added; -1 for those that are
-            excluded for another reason
+        bodies, counts, labels : as for :meth:`added_by_extended`
+        agreeing : array (n_bodies, n_items + 1), how many records earlier rules of the label cover
         """
         allowed = np.ones(labels.shape, np.bool_)
         wanted = np.flatnonzero(labels >= 0)
@@ -100,11 +156,13 @@ class CoveredRecords:
 
         def count(some: Integers, cover: Cover) -> Integers:
             which, group = np.unique(groups[some], return_inverse=True)
-            shared = self.backend.extension_shared_counts([bodies[k] for k in which.tolist()], cover)
-            return np.asarray(shared[group, items[some]])
+            within = self.backend.extension_counts_within([bodies[k] for k in which.tolist()], cover)
+            return np.asarray(within.sum(axis=0)[group, items[some]])
 
-        flat, own = counts.reshape(counts.shape[0], -1)[:, wanted], labels.reshape(-1)[wanted]
-        allowed.reshape(-1)[wanted] = self.allow(limits, flat[:-1].sum(axis=0), flat[-1], own, count)
+        sizes, shared, own, same = (
+            array.reshape(-1)[wanted] for array in (counts[:-1].sum(axis=0), counts[-1], labels, agreeing)
+        )
+        allowed.reshape(-1)[wanted] = self.allow(limits, sizes, shared, own, count, same)
         return allowed
 
     def allow_cover(self, limits: Limits, label: int, cover: Cover) -> bool:

@@ -20,7 +20,6 @@ from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
 from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._growth import NONE_WIDER, WiderItems, grow
-from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._merging import merge
@@ -116,7 +115,7 @@ def first_pass(
     given = local_search.constraints.given
     chosen = ChosenRules(backend)
     chosen.add_given(given, partial(_quality_of_given, local_search))
-    pool = _Pool(backend, chosen, local_search.limits)
+    pool = _Pool(backend, chosen, local_search)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
     pool.add(local_search.cuts_of_scorecards())
@@ -166,7 +165,9 @@ def finish(
         n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
         pool = trace.pool.to_candidates(n_seen)
         given = trace.chosen.only_given()
-        second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
+        second = second_pass(
+            backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given, local_search.adds_enough
+        )
         found = better_of(first, second)
     return improvement.apply(backend, local_search, found, max_rules, on_choice, trace.chosen.only_given)
 
@@ -226,9 +227,9 @@ class _Pool:
     Bodies that cover the same records are one candidate, the first one found.
     """
 
-    def __init__(self, backend: Backend, chosen: ChosenRules, limits: Limits) -> None:
+    def __init__(self, backend: Backend, chosen: ChosenRules, local_search: LocalSearch) -> None:
         self._backend = backend
-        self._limits = limits
+        self._search = local_search
         self._covers = chosen.covers
         self._earlier = chosen.earlier
         self._fingerprints: set[int] = set()
@@ -271,7 +272,8 @@ class _Pool:
     def _allow(self, candidates: list[Candidate], bodies: Lists, sizes: Integers, shared: Integers) -> Flags:
         """Return whether each candidate is within the limits on overlap with the chosen rules."""
         labels = np.array([candidate.label for candidate in candidates], np.int64)
-        return self._earlier.allow_bodies(self._limits, bodies, sizes, shared, labels)
+        limits, adds_enough = self._search.limits, self._search.adds_enough
+        return self._earlier.allow_bodies(limits, bodies, sizes, shared, labels, adds_enough)
 
     def _eligible(self) -> Integers:
         """Return the candidates that are not chosen and within the limits on overlap."""

@@ -183,8 +183,10 @@ def _value_of(data: Data, plan: Plan, learnt: LearntRules) -> float:
     bodies = [step.body for step in found.learnt] + [fallback.body for fallback in learnt.fallbacks]
     covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
     left, total = backend.everything, -value.price(bodies)
-    for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
-        total += value.gain(body, backend.intersection(cover, left))
+    bodies = [*[()] * found.n_given, *bodies, ()]
+    for j, (cover, body) in enumerate(zip([*covers, backend.everything], bodies, strict=True)):
+        of_rule = cover if plan.settings.limits.by_label and j < len(found.steps) else None
+        total += value.gain(body, backend.intersection(cover, left), of_rule)
         left = backend.difference(left, cover)
     if data.scorecards is not None and data.uses_scorecards(learnt):
         total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))

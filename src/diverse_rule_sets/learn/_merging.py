@@ -128,16 +128,16 @@ class _Rules:
     def _total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
         backend, left = self._backend, self._backend.difference(self._backend.everything, self._given.records)
-        gain = 0.0
+        gain, by_label = 0.0, self._value.local_search.limits.by_label
         for body, cover in zip(bodies, covers, strict=True):
-            gain += self._gain(body, backend.intersection(cover, left))
+            gain += self._gain(body, backend.intersection(cover, left), cover if by_label else None)
             left = backend.difference(left, cover)
         gain += self._gain((), left) - _UNCOVERED_PRICE * float(backend.class_counts(left).sum())
         return gain - self._value.price(bodies)
 
-    def _gain(self, body: Body, cover: Cover) -> float:
-        """Return the gain of a rule on some records."""
+    def _gain(self, body: Body, cover: Cover, of_rule: Cover | None = None) -> float:
+        """Return the gain of a rule on some records; see :meth:`Value.gain`."""
         key = body, self._backend.fingerprint(cover)
         if key not in self._gains:
-            self._gains[key] = self._value.gain(body, cover)
+            self._gains[key] = self._value.gain(body, cover, of_rule)
         return self._gains[key]

@@ -13,7 +13,7 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
-from diverse_rule_sets.learn._covered import CoveredRecords
+from diverse_rule_sets.learn._covered import AddsEnough, CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import jaccard_distance
 
@@ -205,6 +205,7 @@ def second_pass(
     limits: Limits,
     on_choice: OnChoice,
     chosen: ChosenRules,
+    adds_enough: AddsEnough | None = None,
 ) -> FoundRules:
     """Add up to k rules by the greedy algorithm over all candidates, within the limit on overlap.
 
@@ -217,8 +218,9 @@ def second_pass(
     limits : the limits on rules
     on_choice : called after each chosen rule
     chosen : the given rules, to which the others are added
+    adds_enough : see :meth:`CoveredRecords.allow_bodies`
     """
-    bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels)
+    bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels).astype(np.int64)
     pool.bodies.clear()  # with many classes there are millions: do not keep them twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Cover] = {}
@@ -239,7 +241,7 @@ def second_pass(
         if not limits.limit_overlap:
             return copies
         shared = backend.shared_counts(bodies, [earlier.records])[:, 0]
-        allowed = earlier.allow_bodies(limits, bodies, sizes, shared, labels)
+        allowed = earlier.allow_bodies(limits, bodies, sizes, shared, labels, adds_enough)
         allowed[copies] = False
         return np.flatnonzero(~allowed)  # the overlap of a candidate with the chosen rules never decreases
 

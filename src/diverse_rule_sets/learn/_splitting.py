@@ -146,7 +146,7 @@ def _best_split(
 
 def _shared_with(backend: Backend, body: Body, items: Integers, some: Integers, cover: Cover) -> Integers:
     """Return how many records of a cover a body with each of some of the items covers."""
-    return np.asarray(backend.extension_shared_counts([body], cover)[0, items[some]])
+    return np.asarray(backend.extension_counts_within([body], cover)[:, 0, items[some]].sum(axis=0))
 
 
 def rebuilt(
