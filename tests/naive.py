@@ -206,6 +206,17 @@ def within_overlap(covers_, n_given, max_overlap):
     return True
 
 
+def within_overlap_by_label(rules, n_given, agree, contradict):
+    """Return whether each rule after the given ones, a label and a cover, is within both limits on overlap."""
+    for j in range(n_given, len(rules)):
+        label, cover_ = rules[j]
+        same = frozenset().union(*(other for one, other in rules[:j] if one == label))
+        others = frozenset().union(*(other for one, other in rules[:j] if one != label))
+        if len(cover_ & same) > agree * len(cover_) or len(cover_ & others) > contradict * len(cover_):
+            return False
+    return True
+
+
 def likeliest(inside, y, weights, smoothing):
     """Return the class with the largest smoothed, weighted share of some records; the first one if several have it."""
     counts = [sum(y[i] == c for i in inside) for c in range(len(weights))]
