@@ -230,7 +230,8 @@ def growth_step(rules, given, records, y, columns, weights, smoothing, wider, al
     In a step, an item of a rule or all items of a column are dropped, or an item is replaced by a wider one. The
     records that only then have a rule must be of its label by weight, and the label must stay. ``given`` are the covers
     of rules that come first; the records of rare classes do not count. Steps after which a rule has fewer columns come
-    first, then those of larger gains; of equal gains, the first rule and the first body.
+    first, then those of larger gains; of equal gains, the first rule and the first body. ``max_overlap`` is a share, or
+    a function of the labels of the rules and of all covers.
     """
     found = [*given, *(cover(body, records) for body, _ in rules)]
     uncovered = set(range(len(y))) - set().union(*found)
@@ -252,7 +253,11 @@ def growth_step(rules, given, records, y, columns, weights, smoothing, wider, al
             labels = {likeliest(part, y, weights, smoothing) for part in (new, inside)}
             position = len(given) + j
             after = [*found[:position], inside, *found[position + 1 :]]
-            if gain > 1e-9 and labels == {label} and within_overlap(after, len(given), max_overlap):
+            if callable(max_overlap):
+                fits = max_overlap([label for _, label in rules], after)
+            else:
+                fits = within_overlap(after, len(given), max_overlap)
+            if gain > 1e-9 and labels == {label} and fits:
                 shorter = len({columns[item] for item in grown}) - len({columns[item] for item in body})
                 options.append((shorter, -round(gain, 9), j, grown))
     if not options:

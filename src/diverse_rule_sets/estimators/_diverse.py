@@ -55,7 +55,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         by two rules; 1 sets no limit. A dict such as ``{"agree": 0.3, "contradict": 0.01}`` sets the maximum share that
         earlier rules of the same label may cover, and that earlier rules of other labels may cover; a missing key has
         the value 0.01. A record that rules of both kinds cover counts for both. A number limits all earlier rules
-        together, so ``0.3`` is stricter than a dict with 0.3 for both keys.
+        together, so ``0.3`` is stricter than a dict with 0.3 for both keys. With a dict, a rule that overlaps rules of
+        its label must be right, with enough evidence, for the records that it adds to them.
     min_support : int, default=3
         Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
         those of an average class with more, is rare: a warning names it, no rule is learnt for it, its records do not
@@ -161,7 +162,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
     ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
     rules and never lower the objective. Growth and merging may lower it, for coverage and for fewer rules, but not if
-    ``max_overlap`` is 1. Nothing is guaranteed for rules that were never drawn, nor for the accuracy on new records.
+    ``max_overlap`` is 1, or 1 for both keys. Nothing is guaranteed for rules that were never drawn, nor for the
+    accuracy on new records.
 
     Examples
     --------
