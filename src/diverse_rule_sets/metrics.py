@@ -35,8 +35,8 @@ def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any") -> int:
 
     Examples
     --------
-    >>> rules = ["IF a > 1 THEN yes", "IF a > 2 THEN yes", "IF a > 3 THEN no", "OTHERWISE no"]
-    >>> rule_set, X = RuleSet.parse("\n".join(rules)), {"a": [1, 2, 3, 4]}
+    >>> rules = ["IF x0 > 1 THEN yes", "IF x0 > 2 THEN yes", "IF x0 > 3 THEN no", "OTHERWISE no"]
+    >>> rule_set, X = RuleSet.parse("\n".join(rules)), [[1], [2], [3], [4]]
     >>> [overlap(rule_set, X, kind=kind) for kind in ("any", "agree", "contradict")]
     [2, 2, 1]
     """
