@@ -206,6 +206,17 @@ def within_overlap(covers_, n_given, max_overlap):
     return True
 
 
+def within_overlap_by_label(rules, n_given, agree, contradict):
+    """Return whether each rule after the given ones, a label and a cover, is within both limits on overlap."""
+    for j in range(n_given, len(rules)):
+        label, cover_ = rules[j]
+        same = frozenset().union(*(other for one, other in rules[:j] if one == label))
+        others = frozenset().union(*(other for one, other in rules[:j] if one != label))
+        if len(cover_ & same) > agree * len(cover_) or len(cover_ & others) > contradict * len(cover_):
+            return False
+    return True
+
+
 def likeliest(inside, y, weights, smoothing):
     """Return the class with the largest smoothed, weighted share of some records; the first one if several have it."""
     counts = [sum(y[i] == c for i in inside) for c in range(len(weights))]
@@ -219,7 +230,8 @@ def growth_step(rules, given, records, y, columns, weights, smoothing, wider, al
     In a step, an item of a rule or all items of a column are dropped, or an item is replaced by a wider one. The
     records that only then have a rule must be of its label by weight, and the label must stay. ``given`` are the covers
     of rules that come first; the records of rare classes do not count. Steps after which a rule has fewer columns come
-    first, then those of larger gains; of equal gains, the first rule and the first body.
+    first, then those of larger gains; of equal gains, the first rule and the first body. ``max_overlap`` is a share, or
+    a function of the labels of the rules and of all covers.
     """
     found = [*given, *(cover(body, records) for body, _ in rules)]
     uncovered = set(range(len(y))) - set().union(*found)
@@ -241,7 +253,11 @@ def growth_step(rules, given, records, y, columns, weights, smoothing, wider, al
             labels = {likeliest(part, y, weights, smoothing) for part in (new, inside)}
             position = len(given) + j
             after = [*found[:position], inside, *found[position + 1 :]]
-            if gain > 1e-9 and labels == {label} and within_overlap(after, len(given), max_overlap):
+            if callable(max_overlap):
+                fits = max_overlap([label for _, label in rules], after)
+            else:
+                fits = within_overlap(after, len(given), max_overlap)
+            if gain > 1e-9 and labels == {label} and fits:
                 shorter = len({columns[item] for item in grown}) - len({columns[item] for item in body})
                 options.append((shorter, -round(gain, 9), j, grown))
     if not options:

@@ -171,11 +171,12 @@ def test_results_equal_those_of_single_rules(drawn, seed, block):
         np.testing.assert_array_equal(answers.depth, covers.sum(axis=1))
         np.testing.assert_array_equal(answers.deciding, deciding)
         np.testing.assert_array_equal(answers.labels, labels)
-        numbers, contradictions = answers.covering_rules()
+        numbers, agreements, contradictions = answers.covering_rules()
         reasons, probabilities = answers.reasons(), answers.probabilities
     assert numbers == [(np.flatnonzero(row) + 1).tolist() for row in covers]
     labels_of_rules = [{rule_set.rules[j - 1].label for j in some} for some in numbers]
     assert contradictions == [len(some) > 1 for some in labels_of_rules]
+    assert agreements == [len(some) < len(rules) for some, rules in zip(labels_of_rules, numbers, strict=True)]
     assert reasons == [rule_set.reasons(frame[i])[0] for i in range(70)]
     assert all(math.isclose(row.sum(), 1, abs_tol=1e-9) for row in probabilities)
 

@@ -74,11 +74,14 @@ def test_counts(make, table):
     assert backend.shared_counts(lists, [a, b]).shape == (len(bodies), 2)
     assert backend.sizes_within([a, b], a).tolist() == [int(one.sum()), int((one & other).sum())]
     counts = backend.extension_counts(bodies, a)
+    within = backend.extension_counts_within(bodies, a)
     assert counts.shape == (4, len(bodies), items.shape[1] + 1)
+    assert within.shape == (3, len(bodies), items.shape[1] + 1)
     for j, body in enumerate(bodies):
         for item in range(items.shape[1] + 1):
             flags = holds(body, items) & (items[:, item] if item < items.shape[1] else True)
             assert counts[:, j, item].tolist() == [*by_class(flags, y), int((flags & one).sum())]
+            assert within[:, j, item].tolist() == by_class(flags & one, y)
 
 
 @every_backend
@@ -223,6 +226,16 @@ ESTIMATORS = {
     "default": lambda: classifier(random_state=0),
     "scorecards": lambda: classifier(random_state=0, scorecards="auto", min_evidence=0),
     "overlapping": lambda: classifier(random_state=1, max_overlap=0.5, class_weight=None, max_rules=6),
+    "agreeing": lambda: classifier(
+        random_state=1,
+        max_overlap={"agree": 0.5, "contradict": 0.05},
+        min_evidence=0,
+        given_rules=["IF age > 61.7 AND smoker = True THEN good"],
+    ),
+    "agreeing, scorecards": lambda: classifier(random_state=0, max_overlap={"agree": 1}, min_evidence=0),
+    "agreeing, paper": lambda: DRSClassifier(
+        random_state=0, n_candidates=60, max_rules=12, max_overlap={"agree": 0.6, "contradict": 0.2}
+    ),
     "paper": lambda: DRSClassifier(random_state=0, n_candidates=60, max_rules=12),
     "triples": lambda: DRSClassifier(random_state=2, n_candidates=30, max_rules=6, measure="triples"),
     "constraints": lambda: classifier(

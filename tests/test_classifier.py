@@ -602,7 +602,7 @@ def test_explain(fit, library):
     )
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)
-    assert list(told.columns) == ["label", "rule", "covering", "contradiction", "reason"]
+    assert list(told.columns) == ["label", "rule", "covering", "agreement", "contradiction", "reason"]
     fired = clf.rule_set_.covers(frame)
     fallbacks = clf.rule_set_.fallbacks
     rows = told.to_dict("records") if library is pd else told.to_dicts()
@@ -620,7 +620,8 @@ def test_explain(fit, library):
                 assert row["reason"].startswith(f"{rule}: {own} of 11 points")
                 deciding.add("points")
             else:
-                assert row["reason"] == str(rule)
+                assert row["reason"].startswith(str(rule))
+                assert (row["reason"] == str(rule)) == (len(numbers) == 1)
             assert rule.label == label
             deciding.add("rule")
         elif row["rule"] is None or row["rule"] is pd.NA:
@@ -634,7 +635,9 @@ def test_explain(fit, library):
             assert row["reason"] == f"no rule covers this record; the first fallback rule that does: {fallback}"
             assert fallback.label == label
             deciding.add("fallback")
-        assert row["contradiction"] == (len({clf.rule_set_[n - 1].label for n in numbers}) > 1)
+        n_labels = len({clf.rule_set_[n - 1].label for n in numbers})
+        assert row["contradiction"] == (n_labels > 1)
+        assert row["agreement"] == (n_labels < len(numbers))
     assert deciding == {"rule", "default"} | {"fit": {"points"}, "fit_plain": {"fallback"}}.get(fit.__name__, set())
     if library is pd:
         assert told.index.tolist() == frame.index.tolist()
@@ -722,6 +725,14 @@ def test_contradictions_are_shown():
     told = clf.explain(np.array([[0.0], [1.5], [2.5], [3.5]]) * np.ones(4))
     assert told["covering"].tolist() == [[], [1], [1, 2], [1, 2, 3]]
     assert told["contradiction"].tolist() == [False, False, False, True]
+    assert told["agreement"].tolist() == [False, False, True, True]
+    assert told["reason"].tolist()[1:] == [
+        "IF x0 > 1 THEN 0",
+        "IF x0 > 1 THEN 0; rule 2 agrees",
+        "IF x0 > 1 THEN 0; rule 2 agrees; rule 3 contradicts",
+    ]
+    clf.rule_set_ = dataclasses.replace(clf.rule_set_, conflict="counts")
+    assert "agree" not in " ".join(clf.explain(np.full((1, 4), 3.5))["reason"])
 
 
 def test_the_default_is_the_likeliest_class_by_weight():

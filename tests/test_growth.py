@@ -40,7 +40,10 @@ class Case:
         self.columns = np.array(
             [j for j, _ in bounds for _ in range(2)] + [N_COLUMNS + k for k in range(N_SETS)], np.int64
         )
-        self.n_items, self.max_overlap = len(items), max_overlap
+        self.n_items = len(items)
+        self.limits = {"max_overlap": max_overlap}
+        if isinstance(max_overlap, tuple):
+            self.limits = dict(zip(("max_agreeing", "max_contradicting"), max_overlap, strict=True))
         n_classes = 3
         y = (X[:, 0] > 0.5).astype(int) + ((X[:, 1] > 0.5) & sets[:, 0])
         y = np.where(rng.random(n) < 0.15, rng.integers(0, n_classes, n), y)
@@ -64,7 +67,16 @@ class Case:
         )
         rare_flags = np.arange(n_classes) == n_classes - 1 if rare else None
         measures = Measures(self.backend.class_totals, self.weights, 2.0, 0.03, rare_flags)
-        limits = Limits(20, max_overlap=max_overlap)
+        self.max_overlap = max_overlap
+        if isinstance(max_overlap, tuple):
+            given_labels = [rule.label for rule in self.constraints.given]
+
+            def fits(labels, covers):
+                rules = list(zip([*given_labels, *labels], covers, strict=True))
+                return naive.within_overlap_by_label(rules, len(given_labels), *max_overlap)
+
+            self.max_overlap = fits
+        limits = Limits(20, **self.limits)
         self.search = LocalSearch(self.backend, self.columns, measures, limits, 0.0, self.constraints)
         self.rules = self._random_rules(rng)
         bodies = [body for body, _ in self.rules]
@@ -97,7 +109,10 @@ class Case:
             body = self.search.without_redundant_items(tuple(sorted(body)))
             cover = naive.cover(body, self.records)
             label = naive.likeliest(cover, self.y, self.weights.tolist(), 2.0)
-            fits = naive.within_overlap([*covers, cover], len(self.given), self.max_overlap)
+            if callable(self.max_overlap):
+                fits = self.max_overlap([*(one for _, one in rules), label], [*covers, cover])
+            else:
+                fits = naive.within_overlap([*covers, cover], len(self.given), self.max_overlap)
             if len(cover) >= 2 and label not in self.rare and fits and self.allowed(body, label):
                 rules.append((body, label))
                 covers.append(cover)
@@ -161,6 +176,22 @@ def test_growth_equals_the_oracle_and_keeps_all_limits(kind, max_overlap):
         if max_overlap == 1:
             assert found.objective >= case.found.objective
     assert n_grown > 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "given rules", "all"])
+@pytest.mark.parametrize("agree", [0.3, 1.0])
+def test_growth_with_limits_by_label_equals_the_oracle(kind, agree):
+    n_grown = n_agreeing = 0
+    for seed in range(12):
+        case = Case(seed, (agree, 0.05), **KINDS[kind])
+        after = [(step.body, step.label) for step in case.grow().learnt]
+        assert after == naive.grow(case.rules, *case.oracle)
+        assert case.max_overlap([label for _, label in after], case.covers(after))
+        n_grown += after != case.rules
+        covers = [(label, naive.cover(body, case.records)) for body, label in after]
+        n_agreeing += any(one[0] == other[0] and one[1] & other[1] for one, other in itertools.combinations(covers, 2))
+    assert n_grown > 1
+    assert n_agreeing > 0
 
 
 @pytest.mark.parametrize("max_overlap", [0.0, 0.3])

@@ -9,6 +9,7 @@ import naive
 from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -67,7 +68,7 @@ def test_local_search_equals_the_oracle(max_overlap, min_evidence):
         measures = Measures(np.bincount(y), weights, smoothing=5.0, price=0.02)
         limits = Limits(9, max_conditions=3, max_overlap=max_overlap, min_support=4, min_recall_gain=0.01)
         local_search = LocalSearch(backend, columns, measures, limits, min_evidence)
-        local_search.set_covered(cover_of(backend, covered))
+        local_search.set_covered(CoveredRecords(backend, cover_of(backend, covered)))
         records = [frozenset(np.flatnonzero(row).tolist()) for row in items]
 
         def score(body, y=y, columns=columns, records=records, covered=covered, weights=weights):

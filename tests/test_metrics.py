@@ -28,6 +28,12 @@ def test_metrics_equal_the_oracle(specs, lambda_):
     depth = [sum(i in cover for cover in covers) for i in range(12)]
     assert metrics.overlap(rule_set, X) == sum(d > 1 for d in depth)
     assert metrics.overlap_share(rule_set, X) == sum(d > 1 for d in depth) / 12
+    labels = [[label for (_, label), cover in zip(specs, covers, strict=True) if i in cover] for i in range(12)]
+    agree, contradict = sum(len(set(some)) < len(some) for some in labels), sum(len(set(some)) > 1 for some in labels)
+    assert metrics.overlap(rule_set, X, kind="agree") == agree
+    assert metrics.overlap(rule_set, X, kind="contradict") == contradict
+    assert metrics.overlap_share(rule_set, X, kind="agree") == agree / 12
+    assert metrics.overlap_share(rule_set, X, kind="contradict") == contradict / 12
     np.testing.assert_allclose(metrics.coverage(rule_set, X), sum(d > 0 for d in depth) / 12)
     pairs = list(itertools.combinations(covers, 2))
     expected = naive.dispersion(covers) / len(pairs) if pairs else 1.0
@@ -35,6 +41,11 @@ def test_metrics_equal_the_oracle(specs, lambda_):
     records = [frozenset(k for k, cover in enumerate(covers) if i in cover) for i in range(12)]
     value = naive.objective([((k,), label) for k, (_, label) in enumerate(specs)], records, y, lambda_)
     np.testing.assert_allclose(metrics.objective(rule_set, X, y, lambda_=lambda_), value, atol=1e-12)
+
+
+def test_an_unknown_kind_of_overlap_is_named():
+    with pytest.raises(ValueError, match="kind must be one of 'any', 'agree', 'contradict', got 'agrees'; did you"):
+        metrics.overlap(make([0], [1]), X, kind="agrees")
 
 
 def test_mean_conditions():

@@ -111,6 +111,8 @@ def test_any_table_and_any_splitter():
         ({"diversity": "none"}, "diversity must be a list of values to compare, got 'none'"),
         ({"max_overlap": []}, "max_overlap must name at least one value"),
         ({"max_overlap": [2.0]}, "max_overlap must be"),
+        ({"max_overlap": {"agree": 1}}, "max_overlap must be a list of values to compare"),
+        ({"max_overlap": [{"both": 1}]}, "max_overlap must be .*got the key 'both'"),
         ({"max_rules": [-1]}, "max_rules must be"),
     ],
 )
@@ -120,6 +122,19 @@ def test_bad_values_are_named(params, message):
     if "diversity" not in params:
         with pytest.raises((TypeError, ValueError), match=message):
             diversity_path(DiverseRuleSetClassifier(), X, y, **params)
+
+
+def test_limits_by_label_are_printed_and_plotted():
+    by_label = {"contradict": 0.01, "agree": 1}
+    path = diversity_path(DiverseRuleSetClassifier(), X, y, max_rules=[3], max_overlap=[0, by_label, by_label], cv=2)
+    assert [point.max_overlap for point in path] == [0, {"agree": 1, "contradict": 0.01}]
+    lines = str(path).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert "agree=1,contradict=0.01" in lines[2]
+    assert path.frame()["max_overlap"].tolist() == ["0", "agree=1,contradict=0.01"]
+    left, _ = path.plot()
+    names = [text.get_text() for text in left.get_legend().get_texts()]
+    assert names == ["max_overlap=0", "max_overlap=agree=1,contradict=0.01"]
 
 
 def test_another_estimator_is_refused():

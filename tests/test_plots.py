@@ -173,11 +173,12 @@ def test_the_matrix_and_the_combinations_equal_slow_counts(wine):
     n = len(rules)
     ref = [[int((covers[i] & covers[j]).sum()) for j in range(n)] for i in range(n)]
     assert display.shared.tolist() == ref
-    drawn = display.ax_.images[-1].get_array()
+    agreeing, contradicting = (~np.ma.getmaskarray(image.get_array()) for image in display.ax_.images[-2:])
     for i, j in itertools.product(range(n), range(n)):
         visible = i > j and ref[i][j] > 0
-        assert np.ma.getmaskarray(drawn)[i, j] == (not visible)
         contradicts = ref[i][j] > 0 and rules[i].label != rules[j].label
+        assert agreeing[i, j] == (visible and not contradicts)
+        assert contradicting[i, j] == (visible and contradicts)
         assert display.contradictions[i, j] == contradicts
         if visible or i == j:
             assert f"{ref[i][j]}{'×' if contradicts else ''}" in texts_of(display.figure_)
@@ -226,14 +227,18 @@ def test_many_rules_are_shown_by_number_in_a_figure_of_limited_width():
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
-def test_cells_with_more_shared_records_have_more_contrast(style, wine):
+def test_cells_with_more_shared_records_have_more_contrast(style):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((300, 3)), columns=list("abc"))
+    rules = rule_set([([Interval("abc"[j % 3], low=0.9 * rng.random())], "pq"[j % 2]) for j in range(12)])
     with plt.style.context(style):
-        image = OverlapDisplay.from_estimator(wine, X, y).ax_.images[-1]
+        images = OverlapDisplay.from_rule_set(rules, table, rng.choice(["p", "q"], 300)).ax_.images[-2:]
         background = np.array(matplotlib.colors.to_rgb(plt.rcParams["axes.facecolor"]))
-    shares = np.unique(np.ma.compressed(image.get_array()))
-    contrasts = [np.abs(np.array(image.cmap(image.norm(n))[:3]) - background).sum() for n in shares]
-    assert len(contrasts) > 3
-    assert contrasts == sorted(contrasts)
+    for image in images:
+        shares = np.unique(np.ma.compressed(image.get_array()))
+        contrasts = [np.abs(np.array(image.cmap(image.norm(n))[:3]) - background).sum() for n in shares]
+        assert len(contrasts) > 3
+        assert contrasts == sorted(contrasts)
 
 
 # The path of the fit, and the trade-off

@@ -221,6 +221,11 @@ def test_the_figures_equal_those_of_a_slow_computation(conflict):
                 pair = pairs[a + 1, b + 1]
                 assert pair["class_counts"] == [int(((y == k) & shared).sum()) for k in CLASSES]
                 assert pair["contradiction"] == (rules[a].label != rules[b].label)
+    by_label = np.array([[covers[j][i] for j in range(len(rules))] for i in range(len(y))])
+    labels = np.array([rule.label for rule in rules])
+    n_of_label = np.array([by_label[:, labels == k].sum(axis=1) for k in CLASSES])
+    assert facts["n_agree"] == (n_of_label > 1).any(axis=0).sum()
+    assert facts["n_contradict"] == ((n_of_label > 0).sum(axis=0) > 1).sum()
     assert facts["default"]["n_decided"] == ((deciding == -1) & (depth == 0)).sum()
     assert facts["together"]["n_decided"] == ((deciding == -1) & (depth > 0)).sum()
 
@@ -582,6 +587,30 @@ def test_the_panel_predicts_as_the_rule_set_does(browser, tmp_path, conflict):
     assert browser.messages == []
 
 
+def test_the_panel_names_the_rules_that_agree_and_contradict(browser, tmp_path):
+    rules = RuleSet.parse("IF a > 1 THEN yes\nIF a > 2 THEN yes\nIF a > 3 THEN no\nIF a > 4 THEN no\nOTHERWISE no")
+    rules = replace(rules, conflict="first")
+    browser.open(
+        write_html(
+            rules, pd.DataFrame({"a": [0.0, 1.5, 2.5, 3.5, 4.5]}), ["no", "yes", "yes", "no", "no"], tmp_path / "p.html"
+        )
+    )
+    expected = {
+        "1.5": "Only rule 1 covers this record; it decides.",
+        "2.5": "2 rules cover this record: rule 1 decides, rule 2 agrees.",
+        "3.5": "3 rules cover this record: rule 1 decides, rule 2 agrees, rule 3 contradicts.",
+        "4.5": "4 rules cover this record: rule 1 decides, rule 2 agrees, rules 3 and 4 contradict.",
+    }
+    for value, text in expected.items():
+        browser.run(EDIT, [[0, value]])
+        assert text in browser.find("#prediction").text
+        reason = rules.reasons(pd.DataFrame({"a": [float(value)]}))[0]
+        assert re.findall("agrees?|contradicts?", reason) == re.findall("agrees?|contradicts?", text)
+    section = browser.find("#overlaps").text
+    assert "Two or more rules of one label cover 3 records, and rules of different labels cover 2 records." in section
+    assert (section.count("agreement"), section.count("contradiction")) == (2, 4)
+
+
 def test_the_panel_starts_from_medians_and_shows_the_deciding_rule_and_its_conditions(browser, tmp_path):
     X, y = some_records(201, 7)
     X["size"] = np.arange(201.0)
@@ -594,7 +623,10 @@ def test_the_panel_starts_from_medians_and_shows_the_deciding_rule_and_its_condi
         if column["name"] == "word":
             browser.run(EDIT, [[j, str(column["choices"].index("a"))]])
     assert browser.find("#result").get_attribute("data-deciding") == "0"
-    assert re.search(r"rules cover this record; rule 1 decides\.|Only rule 1 covers", browser.find("#prediction").text)
+    assert re.search(
+        r"rules cover this record: rule 1 decides(, rules? .* (agree|contradict)s?)*\.|Only rule 1 covers",
+        browser.find("#prediction").text,
+    )
     first = " ".join(browser.find("#reasons .checked.decides").text.split())
     assert first.startswith(f"Rule 1: label {rules[0].label} decides")
     assert "in this record: 0.25" in first

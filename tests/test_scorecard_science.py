@@ -23,12 +23,13 @@ from diverse_rule_sets.learn import _points, _scorecards
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
 from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._limits import Limits
-from diverse_rule_sets.learn._local_search import LocalSearch, ScorecardPrices
+from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored
 from diverse_rule_sets.learn._points_model import Parameters, probabilities
 from diverse_rule_sets.learn._scorecard_items import scorecard_items
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
+from diverse_rule_sets.learn._scorecard_prices import ScorecardPrices
 from diverse_rule_sets.learn._scorecards import learn_scorecard, smallest_good_size
 from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler

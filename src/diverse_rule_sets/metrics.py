@@ -6,26 +6,56 @@ import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._input.checks import check_number
+from diverse_rule_sets._input.checks import check_choice, check_number
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
-from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers
+from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers, overlap_kinds
 from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["Size", "coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share", "size"]
 
 
-def overlap(rule_set: RuleSet, X: Any) -> int:
-    """Return the number of records that two or more rules cover."""
-    return int((_covers(rule_set, X).depth > 1).sum())
+# The kinds of overlap: any two rules, two rules of one label, two rules of different labels.
+_KINDS = ("any", "agree", "contradict")
 
 
-def overlap_share(rule_set: RuleSet, X: Any) -> float:
-    """Return the share of records that two or more rules cover."""
-    return _shares(rule_set, X)[0]
+def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any") -> int:
+    r"""Return the number of records that two or more rules cover.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    X : the records
+    kind : ``"any"`` for any two rules; ``"agree"`` for records that two or more rules of one label cover;
+        ``"contradict"`` for records that rules of different labels cover. A record may be of both kinds
+
+    Examples
+    --------
+    >>> rules = ["IF x0 > 1 THEN yes", "IF x0 > 2 THEN yes", "IF x0 > 3 THEN no", "OTHERWISE no"]
+    >>> rule_set, X = RuleSet.parse("\n".join(rules)), [[1], [2], [3], [4]]
+    >>> [overlap(rule_set, X, kind=kind) for kind in ("any", "agree", "contradict")]
+    [2, 2, 1]
+    """
+    return int(_overlapping(_covers(rule_set, X), rule_set, kind).sum())
+
+
+def overlap_share(rule_set: RuleSet, X: Any, *, kind: str = "any") -> float:
+    """Return the share of records that two or more rules cover; for ``kind`` see :func:`overlap`."""
+    flags = _overlapping(_covers(rule_set, X), rule_set, kind)
+    return int(flags.sum()) / flags.size
+
+
+def _overlapping(covers: Covers, rule_set: RuleSet, kind: str) -> NDArray[np.bool_]:
+    """Return which records two or more rules cover, by kind of overlap."""
+    check_choice("kind", kind, _KINDS)
+    if kind == "any":
+        return covers.depth > 1
+    agreement, contradiction = overlap_kinds(covers, [rule.label for rule in rule_set])
+    return agreement if kind == "agree" else contradiction
 
 
 def coverage(rule_set: RuleSet, X: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_text
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import Unwrapped, unwrap
 from diverse_rule_sets.model._rules import RuleSet
@@ -36,7 +37,7 @@ class PathPoint(NamedTuple):
     """
 
     max_rules: int
-    max_overlap: float
+    max_overlap: float | dict[str, float]
     diversity: str | float
     balanced_accuracy: float
     balanced_accuracy_sd: float
@@ -64,6 +65,8 @@ class DiversityPath(Sequence[PathPoint]):
         """Return the points as a data frame of the library of ``like``; by default pandas, or else polars."""
         columns = {name: [getattr(point, name) for point in self] for name in PathPoint._fields}
         columns["diversity"] = [str(value) for value in columns["diversity"]]
+        if any(isinstance(value, dict) for value in columns["max_overlap"]):
+            columns["max_overlap"] = [overlap_text(value) for value in columns["max_overlap"]]
         return frame_like(like, columns)
 
     def __repr__(self) -> str:
@@ -71,13 +74,15 @@ class DiversityPath(Sequence[PathPoint]):
 
     def __str__(self) -> str:
         """Return the points as a text table."""
-        head = f"{'max_rules':>9} {'max_overlap':>11} {'diversity':>10}  {'balanced accuracy':>17} "
+        overlaps = [overlap_text(p.max_overlap) for p in self]
+        width = max([11, *map(len, overlaps)])
+        head = f"{'max_rules':>9} {'max_overlap':>{width}} {'diversity':>10}  {'balanced accuracy':>17} "
         head += f"{'rules':>6} {'conditions':>10} {'overlap':>8} {'uncovered':>9}"
         lines = [
-            f"{p.max_rules:>9} {p.max_overlap:>11g} {p.diversity!s:>10}  "
+            f"{p.max_rules:>9} {overlap:>{width}} {p.diversity!s:>10}  "
             f"{p.balanced_accuracy:>9.3f} ({p.balanced_accuracy_sd:.3f}) {p.rules:>6.1f} {p.conditions:>10.2f} "
             f"{p.overlap:>8.2%} {p.uncovered:>9.1%}"
-            for p in self
+            for p, overlap in zip(self, overlaps, strict=True)
         ]
         return "\n".join([head, *lines])
 
@@ -121,7 +126,8 @@ class DiversityPath(Sequence[PathPoint]):
         several = len({point.diversity for point in self}) > 1
         lines: dict[str, list[PathPoint]] = {}
         for point in sorted(self, key=lambda point: point.max_rules):
-            name = f"max_overlap={point.max_overlap:g}" + (f", diversity={point.diversity}" if several else "")
+            name = f"max_overlap={overlap_text(point.max_overlap)}"
+            name += f", diversity={point.diversity}" if several else ""
             lines.setdefault(name, []).append(point)
         return dict(sorted(lines.items()))
 
@@ -132,7 +138,7 @@ def diversity_path(
     y: Any,
     *,
     max_rules: Sequence[int] | None = None,
-    max_overlap: Sequence[float] | None = None,
+    max_overlap: Sequence[float | Mapping[str, float]] | None = None,
     diversity: Sequence[str | float] | None = None,
     cv: Any = 5,
     random_state: int | None = 0,
@@ -149,7 +155,8 @@ def diversity_path(
         which ``best_estimator_`` is used. It is not changed, and a classifier or pipeline need not be fitted
     X, y : the records
     max_rules : numbers of rules, given rules included; by default some numbers up to that of the classifier
-    max_overlap : values of that parameter; by default 0, 0.01, 0.1 and 1
+    max_overlap : values of that parameter, numbers or dicts such as ``{"agree": 0.3, "contradict": 0.01}``; by default
+        0, 0.01, 0.1 and 1
     diversity : values of that parameter, for DRSClassifier only; by default that of the classifier
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
     random_state : seed of the folds, and of the classifier if it has none
@@ -181,7 +188,7 @@ def diversity_path(
     check_number("max_rules of clf", clf.max_rules, numbers.Integral, low=0)
     n_given = len(clf.given_rules) if isinstance(clf.given_rules, list | tuple) else 0
     counts = _values("max_rules", max_rules, [n for n in _MAX_RULES if n_given <= n < clf.max_rules] + [clf.max_rules])
-    overlaps = [_number("max_overlap", share) for share in _values("max_overlap", max_overlap, list(_MAX_OVERLAP))]
+    overlaps = [_overlap(value) for value in _values("max_overlap", max_overlap, list(_MAX_OVERLAP))]
     weights = _values("diversity", diversity, [clf._settings().diversity])
     for n in counts:
         check_number("max_rules", n, numbers.Integral, low=0)
@@ -198,7 +205,7 @@ def diversity_path(
     results: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
     for train, test in folds.split(np.zeros(records.n_records), codes):
         training, held_out = records.split(train, test, labels[train])
-        for overlap, weight in itertools.product(overlaps, weights):
+        for (k, overlap), weight in itertools.product(enumerate(overlaps), weights):
             one = clone(clf).set_params(max_overlap=overlap)
             if diversity is not None:
                 one.set_params(diversity=weight)
@@ -206,8 +213,8 @@ def diversity_path(
                 one.set_params(random_state=random_state)
             for n, rule_set in zip(counts, one._rule_sets(training, labels[train], counts), strict=True):
                 figures = _measure(rule_set, training, held_out, labels[test])
-                results.setdefault((n, overlap, weight), []).append(figures)
-    return DiversityPath(_point(key, figures) for key, figures in results.items())
+                results.setdefault((n, k, weight), []).append(figures)
+    return DiversityPath(_point((n, overlaps[k], weight), rows) for (n, k, weight), rows in results.items())
 
 
 class _Records:
@@ -230,17 +237,21 @@ def _values(name: str, given: Sequence[Any] | None, default: list[Any]) -> list[
     """Return the values to compare, without repetition."""
     if given is None:
         return default
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{name} must be a list of values to compare, got {given!r}")
-    values = list(dict.fromkeys(given))
+    values: list[Any] = []
+    for value in given:  # dicts cannot be keys
+        if value not in values:
+            values.append(value)
     if not values:
         raise ValueError(f"{name} must name at least one value, got {given!r}")
     return values
 
 
-def _number(name: str, value: Any) -> float:
-    check_number(name, value, numbers.Real, low=0, high=1)
-    return float(value)
+def _overlap(value: Any) -> float | dict[str, float]:
+    """Return a checked value of ``max_overlap``."""
+    OverlapCheck()("max_overlap", value)
+    return {key: float(share) for key, share in value.items()} if isinstance(value, Mapping) else float(value)
 
 
 def _measure(rule_set: RuleSet, training: Table, held_out: Table, labels: NDArray[Any]) -> tuple[float, ...]:

@@ -74,7 +74,8 @@ def _shared(draw, columns, labels):
 
     maybe("max_rules", 0.2, (0, 1, 2, 5, 200))
     maybe("max_conditions", 0.3, (None, 1, 2, 3, 10))
-    maybe("max_overlap", 0.4, (0, 0.0, 0.05, 0.5, 1.0))
+    by_label = {"agree": 0.5, "contradict": 0.02}, {"agree": 1}, {"contradict": 0.3}
+    maybe("max_overlap", 0.5, (0, 0.0, 0.05, 0.5, 1.0, *by_label))
     maybe("min_support", 0.5, (1, 1, 2, 5, 1000))
     maybe("conflict", 0.5, CONFLICTS)
     maybe("binning", 0.3, ("uniform", "quantile", "supervised"))

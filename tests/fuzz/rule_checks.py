@@ -26,7 +26,7 @@ def check_limits(run):
         raise CheckError(f"{len(rule_set.fallbacks)} fallback rules", "print(clf.rule_set_)")
     covered = np.zeros(len(y), bool)
     support = clf.min_support if run.case.estimator in ("DiverseRuleSetClassifier", "DRSClassifier") else 1
-    overlap = getattr(clf, "max_overlap", 1)
+    by_label = {}
     for j, rule in enumerate(rule_set):
         covers = rule.covers(run.X)
         _check_counts(rule, covers, y, f"rule {j + 1}")
@@ -35,14 +35,31 @@ def check_limits(run):
                 clf.max_conditions is None or len(rule.conditions) <= clf.max_conditions, "max_conditions", rule
             )
             _check_limit(covers.sum() >= support, "min_support", rule)
-            _check_limit((covers & covered).sum() <= overlap * covers.sum() + 1e-9, "max_overlap", rule)
+            _check_overlap(clf, rule, covers, covered, by_label)
         covered |= covers
+        by_label[rule.label] = by_label.get(rule.label, False) | covers
     for j, rule in enumerate(rule_set.fallbacks):
         covers = rule.covers(run.X) & ~covered
         _check_counts(rule, covers, y, f"fallback rule {j + 1}")
         covered |= covers
     if not covered.all() and run.answers[0][int(np.argmin(covered))] != rule_set.default:
         raise CheckError(f"record {int(np.argmin(covered))} is not covered, but does not get the default label")
+
+
+def _check_overlap(clf, rule, covers, covered, by_label):
+    """The records that earlier rules cover are within ``max_overlap``, in all or by label."""
+    overlap, n = getattr(clf, "max_overlap", 1), covers.sum()
+    if not isinstance(overlap, dict):
+        _check_limit((covers & covered).sum() <= overlap * n + 1e-9, "max_overlap", rule)
+        return
+    missing = 0.01 if type(clf).__name__ == "DiverseRuleSetClassifier" else 1
+    others = np.zeros(len(covers), bool)
+    for label, earlier in by_label.items():
+        others |= earlier if label != rule.label else False
+    agreeing = (covers & by_label.get(rule.label, False)).sum()
+    _check_limit(agreeing <= overlap.get("agree", missing) * n + 1e-9, "max_overlap['agree']", rule)
+    contradicting = (covers & others).sum()
+    _check_limit(contradicting <= overlap.get("contradict", missing) * n + 1e-9, "max_overlap['contradict']", rule)
 
 
 def _check_limit(holds, name, rule):

@@ -47,8 +47,15 @@ def _main_figures(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             f"and {fallbacks} fallback {'rule' if fallbacks == 1 else 'rules'}",
         ),
         ("conditions", f"{facts['mean_conditions']:.1f}", "per rule on average"),
-        ("overlap", digits(facts["overlap_share"], ".1%"), "of the records are covered by two or more rules"),
-        ("uncovered", digits(facts["uncovered_share"], ".1%"), "of the records are covered by no rule"),
+        *(
+            (name, digits(facts[share], ".1%"), f"of the records are covered by {rules}")
+            for name, share, rules in (
+                ("overlap", "overlap_share", "two or more rules"),
+                ("agreeing", "agree_share", "two or more rules of one label"),
+                ("contradicting", "contradict_share", "rules of different labels"),
+                ("uncovered", "uncovered_share", "no rule"),
+            )
+        ),
     ]
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from diverse_rule_sets.cli._errors import UsageError
+from diverse_rule_sets.cli._option_readers import or_by_key
 
 NOT_GIVEN: Any = object()
 
@@ -279,17 +280,17 @@ _PAPER = "With --as-in-paper only"
 PARAMETERS: tuple[Option, ...] = (
     Option("max_rules", read_integer, "N", "Maximum number of rules.", 40, panel=_SIZE),
     Option("max_conditions", or_none(read_integer), "N|none", "Maximum number of conditions per rule.", 5, panel=_SIZE),
-    Option("max_overlap", read_number, "SHARE", "Maximum overlap of a rule with earlier rules.", 0.01, panel=_SIZE),
-    Option("min_support", read_integer, "N", "Minimum number of records per rule.", 3, panel=_SIZE),
-    Option("max_fallbacks", read_integer, "N", "Maximum number of fallback rules.", 15, panel=_SIZE),
     Option(
-        "min_evidence",
-        read_number,
-        "X",
-        "Minimum evidence; 2 for fewer rules, 0 for no test.",
-        1.0,
+        "max_overlap",
+        or_by_key(read_number, ("agree", "contradict")),
+        "SHARE",
+        "Maximum overlap of a rule with earlier rules; agree=SHARE,contradict=SHARE by label.",
+        0.01,
         panel=_SIZE,
     ),
+    Option("min_support", read_integer, "N", "Minimum number of records per rule.", 3, panel=_SIZE),
+    Option("max_fallbacks", read_integer, "N", "Maximum number of fallback rules.", 15, panel=_SIZE),
+    Option("min_evidence", read_number, "X", "Minimum evidence; 2 for fewer rules, 0 for no test.", 1.0, panel=_SIZE),
     Option(
         "class_weight",
         read_class_weights,

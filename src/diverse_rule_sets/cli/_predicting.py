@@ -219,6 +219,8 @@ def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str
         | {"accuracy": max(facts["class_totals"]) / n},
         "mean_conditions": metrics.mean_conditions(rule_set),
         "overlap_share": facts["n_overlap"] / n,
+        "agree_share": facts["n_agree"] / n,
+        "contradict_share": facts["n_contradict"] / n,
         "uncovered_share": 1 - facts["n_covered"] / n,
     }
 

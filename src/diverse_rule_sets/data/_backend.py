@@ -125,6 +125,12 @@ class Backend(Protocol):
         over shards.
         """
 
+    def extension_counts_within(self, bodies: Sequence[Body], cover: Cover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class.
+
+        Returns an int64 array (n_classes, len(bodies), n_items + 1), indexed as ``extension_counts``. Adds over shards.
+        """
+
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
         """Return a hash of the records that each body covers: uint64 array (bodies.size,).
 

@@ -113,6 +113,12 @@ class LocalBackend:
         out[-1] = bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0] if covers.any() else 0
         return out
 
+    def extension_counts_within(self, bodies: Sequence[Body], cover: LocalCover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class."""
+        by_class = self._by_class
+        covers = by_class.covers(bodies) & by_class.arrange_cover(cover)
+        return bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
+
     @cached_property
     def _by_class(self) -> _ByClass:
         return _ByClass(self._rows, self._y, self.class_totals)

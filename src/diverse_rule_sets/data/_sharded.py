@@ -104,6 +104,10 @@ class ShardedBackend:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
         return self._sum(lambda shard, part: shard.extension_counts(bodies, part), marked)
 
+    def extension_counts_within(self, bodies: Sequence[Body], cover: ShardedCover) -> Integers:
+        """Count the records of a cover that each body with each item added covers, by class."""
+        return self._sum(lambda shard, part: shard.extension_counts_within(bodies, part), cover)
+
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
         """Return a hash of the records that each body covers."""
         return np.asarray(reduce(np.add, (shard.fingerprints(bodies) for shard in self._shards)))

@@ -166,17 +166,19 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         frame with one row per record: ``label``; ``rule``, the number (from 1, as printed) of the rule or fallback rule
         that decides, which ``rule_set_.statement`` returns; missing if none does (if class counts are added up, also if
         no covering rule has the winning label); ``covering``, the numbers of all rules that cover the record;
-        ``contradiction``, whether these rules have different labels; ``reason``, a sentence, which names the points of
-        the record if the deciding rule tests points. The frame is of the same library as X (and has its index); for
-        arrays it is pandas, or else polars.
+        ``agreement``, whether two or more of these rules have the same label; ``contradiction``, whether some have
+        different labels; ``reason``, a sentence, which names the points of the record if the deciding rule tests
+        points, and the other covering rules that agree with the deciding rule or contradict it. The frame is of the
+        same library as X (and has its index); for arrays it is pandas, or else polars.
         """
         answers = self._answer(X)
-        covering, contradictions = answers.covering_rules()
+        covering = answers.covering_rules()
         columns = {
             "label": self.classes_[self._class_positions()[answers.labels]].tolist(),
             "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
-            "covering": covering,
-            "contradiction": contradictions,
+            "covering": covering.numbers,
+            "agreement": covering.agreement,
+            "contradiction": covering.contradiction,
             "reason": answers.reasons(),
         }
         return as_frame(X, columns)

@@ -50,9 +50,13 @@ class DiverseRuleSetClassifier(SearchClassifier):
         Maximum number of rules, at most 10,000. Fewer rules leave more records to the fallback rules.
     max_conditions : int or None, default=5
         Maximum number of conditions of a rule, one per column; None for no limit. A condition on points counts as one.
-    max_overlap : float, default=0.01
+    max_overlap : float or dict, default=0.01
         Maximum share of a rule's training records that earlier rules may cover. With 0 no training record is covered
-        by two rules; 1 sets no limit.
+        by two rules; 1 sets no limit. A dict such as ``{"agree": 0.3, "contradict": 0.01}`` sets the maximum share that
+        earlier rules of the same label may cover, and that earlier rules of other labels may cover; a missing key has
+        the value 0.01. A record that rules of both kinds cover counts for both. A number limits all earlier rules
+        together, so ``0.3`` is stricter than a dict with 0.3 for both keys. With a dict, a rule that overlaps rules of
+        its label must be right, with enough evidence, for the records that it adds to them.
     min_support : int, default=3
         Minimum number of training records that a rule covers. A class with fewer records, and less than a tenth of
         those of an average class with more, is rare: a warning names it, no rule is learnt for it, its records do not
@@ -158,7 +162,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
     ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
     rules and never lower the objective. Growth and merging may lower it, for coverage and for fewer rules, but not if
-    ``max_overlap`` is 1. Nothing is guaranteed for rules that were never drawn, nor for the accuracy on new records.
+    ``max_overlap`` is 1, or 1 for both keys. Nothing is guaranteed for rules that were never drawn, nor for the
+    accuracy on new records.
 
     Examples
     --------
@@ -172,6 +177,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
     array([0])
     """
 
+    _missing_overlap: ClassVar[float] = 0.01
     _internal: ClassVar[InternalSettings] = InternalSettings(learn)
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **SHARED_CHECKS,
@@ -192,7 +198,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         max_statements: int | None = None,
         max_rules: int = 40,
         max_conditions: int | None = 5,
-        max_overlap: float = 0.01,
+        max_overlap: Any = 0.01,
         min_support: int = 3,
         max_fallbacks: int = 15,
         # quality of rules

@@ -43,8 +43,9 @@ class DRSClassifier(SearchClassifier):
         Maximum number of rules.
     max_conditions : int or None, default=None
         Maximum number of conditions of a rule; the paper has no limit.
-    max_overlap : float, default=1.0
-        Maximum share of a rule's training records that earlier rules may cover; the paper has no limit.
+    max_overlap : float or dict, default=1.0
+        Maximum share of a rule's training records that earlier rules may cover; the paper has no limit. A dict such as
+        ``{"contradict": 0.01}`` is as for :class:`DiverseRuleSetClassifier`; a missing key has the value 1.
     min_support : int, default=1
         Minimum number of training records that a rule covers.
     n_candidates : int, default=500
@@ -98,6 +99,7 @@ class DRSClassifier(SearchClassifier):
     IF petal length (cm) <= 2 THEN 0
     """
 
+    _missing_overlap: ClassVar[float] = 1.0
     _internal: ClassVar[InternalSettings] = InternalSettings(
         learn_as_in_paper, thresholds=False, length_odds=1.0, split=False, skip_rare=False
     )
@@ -117,7 +119,7 @@ class DRSClassifier(SearchClassifier):
         # size of the rule set
         max_rules: int = 100,
         max_conditions: int | None = None,
-        max_overlap: float = 1.0,
+        max_overlap: Any = 1.0,
         min_support: int = 1,
         # the paper's search
         n_candidates: int = 500,
@@ -167,7 +169,8 @@ class DRSClassifier(SearchClassifier):
     ) -> dict[str, Any]:
         fitted = super()._learn(table, labels, codes, on_progress)
         n_given = len(self.given_rules or ())
-        limited = self.max_conditions is not None or self.max_overlap < 1 or self.min_support > 1
+        limits = self._plan(len(labels), n_given).settings.limits
+        limited = limits.max_conditions is not None or limits.limit_overlap or limits.min_support > 1
         if limited and len(fitted["rule_set_"]) == n_given < self.max_rules and len(labels) > 1:
             warn(
                 f"no rule was found within max_conditions={self.max_conditions}, max_overlap={self.max_overlap}, "

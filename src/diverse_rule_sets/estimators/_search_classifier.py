@@ -35,6 +35,7 @@ from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
 from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
+from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_limits
 from diverse_rule_sets.estimators._scorecards import counts_by_points, with_given, with_learnt
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
@@ -155,7 +156,7 @@ class ClassWeightCheck(Check):
 SHARED_CHECKS: dict[str, Check] = {
     "max_rules": Number(numbers.Integral, low=0, high=MAX_RULES),
     "min_support": Number(numbers.Integral, low=1),
-    "max_overlap": Number(numbers.Real, low=0, high=1),
+    "max_overlap": OverlapCheck(),
     "max_conditions": Optional(Number(numbers.Integral, low=1, high=MAX_CONDITIONS)),
     "binning": Binning(),
     "conflict": ConflictCheck(),
@@ -174,8 +175,9 @@ DIVERSITY = ChoiceOr(Choice(LAMBDA_MODES, ", or a number"), numbers.Real, Number
 class SearchClassifier(RuleSetEstimator):
     """A classifier that draws candidate rules at random and chooses a diverse set of them."""
 
-    # A class attribute, not a parameter.
+    # Class attributes, not parameters.
     _internal: ClassVar[InternalSettings]
+    _missing_overlap: ClassVar[float]  # what a missing key of a dict max_overlap stands for
 
     @abstractmethod
     def _settings(self) -> InternalSettings:
@@ -223,9 +225,9 @@ class SearchClassifier(RuleSetEstimator):
         limits = Limits(
             max_rules=int(self.max_rules) if n_classes > 1 else n_given,
             max_conditions=None if self.max_conditions is None else int(self.max_conditions),
-            max_overlap=float(self.max_overlap),
             min_support=int(self.min_support),
             min_recall_gain=float(internal.min_recall_gain),
+            **overlap_limits(self.max_overlap, self._missing_overlap),
         )
         return Plan(
             settings=SearchSettings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),

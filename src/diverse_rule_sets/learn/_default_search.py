@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Integers, Lists
+from diverse_rule_sets._bits.bitset import Flags, Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
+from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._selection import (
@@ -70,14 +71,14 @@ def first_pass(
     """
     given = local_search.constraints.given
     chosen = given_rules(backend, local_search)
-    pool = _Pool(backend, chosen)
+    pool = _Pool(backend, chosen, local_search)
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
-    local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])
+    local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
     pool.add(local_search.cuts_of_scorecards())
     n_failed = 0
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
-        local_search.set_covered(chosen.covered, [step.body for step in chosen.steps])
-        starts: list[Body] = [(), *pool.best_bodies(local_search, _N_OLD_STARTS)]
+        local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
+        starts: list[Body] = [(), *pool.best_bodies(_N_OLD_STARTS)]
         starts += _draw_starts(sampler, local_search, settings.n_candidates * (1 + n_failed), chosen.covered, rng)
         pool.add(local_search.improve(starts))
         if len(chosen.steps) == len(given):
@@ -91,12 +92,15 @@ def first_pass(
     return trace
 
 
-def choose_again(backend: Backend, trace: Trace, settings: SearchSettings, on_choice: OnChoice) -> FoundRules:
+def choose_again(
+    backend: Backend, local_search: LocalSearch, trace: Trace, settings: SearchSettings, on_choice: OnChoice
+) -> FoundRules:
     """Choose once more among all candidates, and return the set with the higher objective.
 
     Parameters
     ----------
     backend : the data
+    local_search : the local search of the first pass
     trace : the result of the first pass
     settings : its limits set the number of rules; if this is smaller than in the trace, the first rules are used
     on_choice : called after each chosen rule
@@ -109,7 +113,9 @@ def choose_again(backend: Backend, trace: Trace, settings: SearchSettings, on_ch
     n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
     pool = trace.pool.to_candidates(n_seen)
     given = trace.chosen.only_given()
-    second = second_pass(backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given)
+    second = second_pass(
+        backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given, local_search.adds_enough
+    )
     return better_of(first, second)
 
 
@@ -158,32 +164,33 @@ def _lambda(diversity: str | float, pool: _Pool) -> float:
 
 def _choose(pool: _Pool, chosen: ChosenRules, lambda_: float, local_search: LocalSearch) -> bool:
     """Add the best candidate within the limits to the chosen rules; return whether there is one."""
-    for j in pool.greedy_order(lambda_, local_search):
+    for j in pool.greedy_order(lambda_):
         candidate = pool.candidates[j]
         distance = float(pool.distances[j])
         step, cover = chosen.make_step(candidate.body, candidate.label, candidate.quality, distance, FIRST_PASS)
         if step.recall_gain > local_search.limits.min_recall_gain:
             chosen.add(step, cover)
-            pool.mark_chosen(j, cover, chosen.covered)
+            pool.mark_chosen(j, cover, chosen.earlier)
             return True
     return False
 
 
 class _Pool:
-    """All candidates found, each with its distance to the chosen rules and the number of records it shares with them.
+    """All candidates found, each with its distance to the chosen rules, and whether its overlap with them is allowed.
 
     Bodies that cover the same records are one candidate, the first one found.
     """
 
-    def __init__(self, backend: Backend, chosen: ChosenRules) -> None:
+    def __init__(self, backend: Backend, chosen: ChosenRules, local_search: LocalSearch) -> None:
         self._backend = backend
+        self._search = local_search
         self._covers = chosen.covers
-        self._covered = chosen.covered
+        self._earlier = chosen.earlier
         self._fingerprints: set[int] = set()
         self._chosen: set[int] = set()
         self.candidates: list[Candidate] = []
         self.distances = np.zeros(0)
-        self._shared = np.zeros(0, np.int64)
+        self._allowed = np.zeros(0, np.bool_)
         self._sizes = np.zeros(0, np.int64)
 
     def add(self, candidates: list[Candidate]) -> None:
@@ -199,38 +206,45 @@ class _Pool:
             return
         bodies = Lists.of([candidate.body for candidate in new])
         sizes = np.array([candidate.class_counts.sum() for candidate in new], np.int64)
-        counts = self._backend.shared_counts(bodies, [*self._covers, self._covered])
+        counts = self._backend.shared_counts(bodies, [*self._covers, self._earlier.records])
         rule_sizes = self._backend.sizes_within(self._covers, self._backend.everything)
         distances = diversify.row_sums(jaccard_distance(counts[:, :-1], sizes[:, None], rule_sizes))
         self.distances = np.append(self.distances, distances)
-        self._shared = np.append(self._shared, counts[:, -1])
+        self._allowed = np.append(self._allowed, self._allow(new, bodies, sizes, counts[:, -1]))
         self._sizes = np.append(self._sizes, sizes)
 
-    def mark_chosen(self, j: int, cover: Cover, covered: Cover) -> None:
+    def mark_chosen(self, j: int, cover: Cover, earlier: CoveredRecords) -> None:
         """Mark a candidate as chosen, given its cover and all records that are covered now."""
         self._chosen.add(j)
         self._covers.append(cover)
-        self._covered = covered
-        counts = self._backend.shared_counts(Lists.of([c.body for c in self.candidates]), [cover, covered])
+        self._earlier = earlier
+        bodies = Lists.of([candidate.body for candidate in self.candidates])
+        counts = self._backend.shared_counts(bodies, [cover, earlier.records])
         self.distances += jaccard_distance(counts[:, 0], self._sizes, self._sizes[j : j + 1])
-        self._shared = counts[:, 1]
+        self._allowed = self._allow(self.candidates, bodies, self._sizes, counts[:, 1])
 
-    def _eligible(self, local_search: LocalSearch) -> Integers:
-        """Return the candidates that are not chosen and within the limit on overlap."""
-        allowed = local_search.limits.allow_overlap(self._sizes, self._shared)
+    def _allow(self, candidates: list[Candidate], bodies: Lists, sizes: Integers, shared: Integers) -> Flags:
+        """Return whether each candidate is within the limits on overlap with the chosen rules."""
+        labels = np.array([candidate.label for candidate in candidates], np.int64)
+        limits, adds_enough = self._search.limits, self._search.adds_enough
+        return self._earlier.allow_bodies(limits, bodies, sizes, shared, labels, adds_enough)
+
+    def _eligible(self) -> Integers:
+        """Return the candidates that are not chosen and within the limits on overlap."""
+        allowed = self._allowed.copy()
         allowed[list(self._chosen)] = False
         return np.flatnonzero(allowed)
 
-    def greedy_order(self, lambda_: float, local_search: LocalSearch) -> list[int]:
+    def greedy_order(self, lambda_: float) -> list[int]:
         """Return the eligible candidates, by descending score of the greedy algorithm."""
-        eligible = self._eligible(local_search)
+        eligible = self._eligible()
         qualities = np.array([self.candidates[j].quality for j in eligible.tolist()])
         scores = 0.5 * qualities + lambda_ * self.distances[eligible]
         return eligible[np.argsort(-scores, kind="stable")].tolist()
 
-    def best_bodies(self, local_search: LocalSearch, n: int) -> list[Body]:
+    def best_bodies(self, n: int) -> list[Body]:
         """Return the bodies of the n eligible candidates with the highest quality."""
-        eligible = self._eligible(local_search)
+        eligible = self._eligible()
         qualities = np.array([self.candidates[j].quality for j in eligible.tolist()])
         return [self.candidates[j].body for j in eligible[np.argsort(-qualities, kind="stable")][:n].tolist()]
 

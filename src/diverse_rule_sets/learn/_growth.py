@@ -16,7 +16,7 @@ import numpy as np
 
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._covered import within_overlap
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import GROWTH, ChosenRules, FoundRules, OnChoice
 from diverse_rule_sets.learn._splitting import rebuilt
@@ -65,7 +65,7 @@ def grow(
         return found
     bodies = [local_search.without_redundant_items(body) for body in bodies]
     grown = rebuilt(backend, local_search, bodies, phases, found, given)
-    return found if local_search.limits.max_overlap >= 1 and grown.objective < found.objective else grown
+    return found if not local_search.limits.limit_overlap and grown.objective < found.objective else grown
 
 
 class _Rules:
@@ -82,13 +82,13 @@ class _Rules:
         self._backend, self._search, self._wider = backend, local_search, wider
         self.bodies = [step.body for step in found.learnt]
         self._labels = [step.label for step in found.learnt]
-        self._n_given = given.n_given
-        self._covers = [*given.covers, *(backend.cover(body) for body in self.bodies)]
+        self._given = given.earlier
+        self._covers = [backend.cover(body) for body in self.bodies]
 
     @property
     def covered(self) -> Cover:
         """The records that at least one rule covers."""
-        return reduce(self._backend.union, self._covers, self._backend.nothing)
+        return reduce(self._backend.union, self._covers, self._given.records)
 
     def step(self) -> bool:
         """Make a step, if possible one that drops a condition, with the largest gain; return whether there is one."""
@@ -102,10 +102,9 @@ class _Rules:
         ):
             j, body = step.rule, step.body
             cover = self._backend.cover(body)
-            position = self._n_given + j
-            covers = [*self._covers[:position], cover, *self._covers[position + 1 :]]
-            if within_overlap(self._backend, self._search.limits, covers, position):
-                self.bodies[j], self._covers[self._n_given + j] = body, cover
+            covers = [*self._covers[:j], cover, *self._covers[j + 1 :]]
+            if within_overlap(self._search.limits, self._given, self._labels, covers, j):
+                self.bodies[j], self._covers[j] = body, cover
                 return True
         return False
 
@@ -136,15 +135,3 @@ class _Rules:
             found.update(dict.fromkeys(shorter for shorter in (rest, without_column) if shorter))
             found.update(dict.fromkeys(tuple(sorted({*rest, other})) for other in self._wider.get(item, ())))
         return [wider for wider in found if constraints.allow(wider, self._labels[j])]
-
-
-def within_overlap(backend: Backend, limits: Limits, covers: Sequence[Cover], first: int) -> bool:
-    """Return whether the rules from position ``first`` on are within the limit on overlap with those before them."""
-    before = backend.nothing
-    for number, cover in enumerate(covers):
-        if number >= first:
-            size, shared = backend.sizes_within([cover, before], cover)
-            if not limits.allow_overlap(size, shared):
-                return False
-        before = backend.union(before, cover)
-    return True

@@ -68,7 +68,7 @@ class Improvement(NamedTuple):
         Without a limit on overlap the rules are returned unchanged: then at least half of the best objective of as many
         rules is guaranteed.
         """
-        if self.value is None or self.local_search.limits.max_overlap >= 1:
+        if self.value is None or not self.local_search.limits.limit_overlap:
             return found
         refits = Refits()
         exceptions = None if self.opposites is None else Exceptions(self.opposites)

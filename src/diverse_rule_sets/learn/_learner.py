@@ -237,7 +237,9 @@ class _Search:
         within = {}
         for most in limits:
             options = [one for n, one in sets.items() if n < most and (n in wanted or n == len(found.steps))]
-            kept = [self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options]
+            kept = [
+                self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options
+            ]
             within[most] = max(kept, key=lambda learnt: self.value_of(learnt.found, learnt.fallbacks))
         return within
 
@@ -254,8 +256,11 @@ class _Search:
         bodies = [step.body for step in found.learnt] + [fallback.body for fallback in fallbacks]
         covers = [rule.cover for rule in data.constraints.given] + [backend.cover(body) for body in bodies]
         left, total = backend.everything, -value.price(bodies)
-        for cover, body in zip([*covers, backend.everything], [*[()] * found.n_given, *bodies, ()], strict=True):
-            total += value.gain(body, backend.intersection(cover, left))
+        by_label = self._plan.settings.limits.by_label
+        statements = [*[()] * found.n_given, *bodies, ()]
+        for j, (cover, body) in enumerate(zip([*covers, backend.everything], statements, strict=True)):
+            of_rule = cover if by_label and j < len(found.steps) else None
+            total += value.gain(body, backend.intersection(cover, left), of_rule)
             left = backend.difference(left, cover)
         if data.scorecards is not None and any(data.of_scorecard(item) for body in bodies for item in body):
             total -= value.price_of_signs(sum(card.n_pairs for card in data.scorecards.levels))
@@ -271,7 +276,9 @@ def _learn(
     trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
     improvement = _make_improvement(data, plan, local_search, on_choice)
     return [
-        improvement.apply(choose_again(data.backend, trace, plan.with_max_rules(n).settings, on_choice), n)
+        improvement.apply(
+            choose_again(data.backend, local_search, trace, plan.with_max_rules(n).settings, on_choice), n
+        )
         for n in max_rules
     ]
 

@@ -19,6 +19,7 @@ class Limits(NamedTuple):
     max_rules : largest number of rules
     max_conditions : largest number of conditions of a rule; None for no limit
     max_overlap : largest share of the records of a rule that earlier rules may cover
+    max_agreeing, max_contradicting : largest share that earlier rules of its label, and of other labels, may cover
     min_support : smallest number of records that a rule covers
     min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
     """
@@ -28,6 +29,18 @@ class Limits(NamedTuple):
     max_overlap: float = 1.0
     min_support: int = 1
     min_recall_gain: float = 0.0
+    max_agreeing: float = 1.0
+    max_contradicting: float = 1.0
+
+    @property
+    def by_label(self) -> bool:
+        """Whether the limit on overlap depends on the labels of the rules."""
+        return self.max_agreeing < 1 or self.max_contradicting < 1
+
+    @property
+    def limit_overlap(self) -> bool:
+        """Whether there is any limit on overlap."""
+        return self.max_overlap < 1 or self.by_label
 
     def allow(self, n_conditions: Integers | int, sizes: Integers, shared: Integers) -> Flags:
         """Return whether each rule is within the limits on single rules.
@@ -42,5 +55,5 @@ class Limits(NamedTuple):
         return allowed if self.max_conditions is None else allowed & (np.asarray(n_conditions) <= self.max_conditions)
 
     def allow_overlap(self, sizes: Integers, shared: Integers) -> Flags:
-        """Return whether the overlap of each rule with earlier rules is within the limit."""
+        """Return whether the overlap of each rule with all earlier rules together is within ``max_overlap``."""
         return np.asarray(shared <= self.max_overlap * sizes)

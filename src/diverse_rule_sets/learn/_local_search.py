@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
-from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._backend import Backend, Body
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
+from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._scorecard_prices import ScorecardPrices, only_points
 
 _MAX_MOVES = 40
 # Largest number of counts in one call of the backend.
@@ -43,13 +45,15 @@ class Candidate(NamedTuple):
 class _Scores(NamedTuple):
     """Counts, labels, qualities and scores of several groups of bodies.
 
-    ``counts`` is an array (n_classes + 1, n_groups, n_bodies); the others are arrays (n_groups, n_bodies).
+    ``counts`` is an array (n_classes + 1, n_groups, n_bodies), ``added`` has the class counts that are evidence for a
+    body; the others are arrays (n_groups, n_bodies).
     """
 
     counts: Integers
     labels: Integers
     qualities: NDArray[np.float64]
     scores: NDArray[np.float64]
+    added: Integers
 
     def candidate(self, group: int, number: int, body: Body) -> Candidate | None:
         """Return the candidate at this place, with the given body; None if the number is -1."""
@@ -73,26 +77,6 @@ class _Neighbourhood(NamedTuple):
 
     itself: Candidate | None
     longer: Candidate | None
-
-
-class ScorecardPrices(NamedTuple):
-    """Which items are cuts of scorecards, and what the use of a scorecard costs.
-
-    Parameters
-    ----------
-    of_item : array (n_items,), the number of the scorecard that an item is a cut of, -1 for other items
-    n_signs : array (n_scorecards,), number of pairs of a sign and a class, which the first rule that uses it pays for
-    """
-
-    of_item: Integers
-    n_signs: Integers
-
-    def used(self, bodies: Sequence[Body]) -> NDArray[np.bool_]:
-        """Return which scorecards each body uses: an array (n_bodies, n_scorecards)."""
-        flags = np.zeros((len(bodies), self.n_signs.size + 1), np.bool_)
-        for row, body in zip(flags, bodies, strict=True):
-            row[self.of_item[list(body)]] = True  # the last column is for other items
-        return flags[:, :-1]
 
 
 class LocalSearch:
@@ -128,14 +112,14 @@ class LocalSearch:
         self.constraints = constraints
         self._min_evidence = min_evidence
         self.n_free = int(measures.searched.sum()) - 1  # number of free class shares
-        self._covered = backend.nothing
+        self._covered = CoveredRecords.nothing(backend)
         self._prices = prices
         self._chosen: Sequence[Body] = ()
         self._known: dict[Body, _Neighbourhood] = {}
         # The class counts of conditions on points with each item added.
         self._alone: dict[Body, Integers] = {}
 
-    def set_covered(self, covered: Cover, bodies: Sequence[Body] = ()) -> None:
+    def set_covered(self, covered: CoveredRecords, bodies: Sequence[Body] = ()) -> None:
         """Set the records that the rules chosen so far cover, and the bodies of these rules."""
         self._covered = covered
         self._chosen = bodies
@@ -181,7 +165,7 @@ class LocalSearch:
             return []
         result, described = self._scored([()])
         cuts = np.flatnonzero((self._prices.of_item >= 0) & (result.scores[0, :-1] > 0))
-        enough = self._has_evidence(result.counts[:-1, 0, cuts].T, described[0, cuts])
+        enough = self._has_evidence(result.added[:, 0, cuts].T, described[0, cuts])
         found = (result.candidate(0, item, (item,)) for item in cuts[enough].tolist())
         return [candidate for candidate in found if candidate is not None]
 
@@ -247,13 +231,15 @@ class LocalSearch:
             row[self.columns[list(body)]] = True
         n_used = used.sum(axis=1)[:, None]
         lengths = np.hstack([n_used + ~used[:, self.columns], n_used])  # the last column is the body itself
-        counts = self._backend.extension_counts(bodies, self._covered)
+        counts = self._backend.extension_counts(bodies, self._covered.records)
         result = self._score(counts, lengths)
+        if self.limits.by_label:
+            result = self._judge_added(bodies, result, lengths)
         described = lengths
         if self._prices is not None:
             result.scores[:] *= self._sign_prices(self._prices, bodies)
             result.scores[~self._evidence_beside_points(self._prices, bodies, used, counts)] = -1.0
-            described = np.where(_only_points(self._prices, bodies), 0, lengths)
+            described = np.where(only_points(self._prices, bodies), 0, lengths)
         if not self.constraints.allow_all:
             result.scores[~self.constraints.allow_extended(bodies, used, result.labels)] = -1.0
         return result, described
@@ -261,11 +247,10 @@ class LocalSearch:
     def _neighbourhoods(self, bodies: list[Body]) -> list[_Neighbourhood]:
         """Return the candidate of each body and the best candidate with one more item."""
         result, described = self._scored(bodies)
-        counts = result.counts
         itself = result.scores[:, -1].copy()
-        itself[~self._has_evidence(counts[:-1, :, -1].T, described[:, -1])] = -1.0
+        itself[~self._has_evidence(result.added[:, :, -1].T, described[:, -1])] = -1.0
         result.scores[:, -1] = -1.0
-        flat_counts = counts[:-1].reshape(counts.shape[0] - 1, -1)
+        flat_counts = result.added.reshape(result.added.shape[0], -1)
         longer = self._best_with_evidence(result.scores.copy(), flat_counts, described)
         result.scores[:, -1] = itself
         own = np.where(itself > 0, described.shape[1] - 1, -1)
@@ -340,10 +325,41 @@ class LocalSearch:
         # Only uncovered records count for the score.
         scores = quality * (1.0 - flat[-1, allowed] / np.maximum(sizes[allowed], 1))
         scores[self.measures.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
-        result = _Scores(counts, *(np.full(lengths.shape, fill) for fill in (-1, 0.0, -1.0)))
+        shape = lengths.shape
+        result = _Scores(counts, np.full(shape, -1), np.zeros(shape), np.full(shape, -1.0), counts[:-1])
         for whole, part in ((result.labels, labels), (result.qualities, quality), (result.scores, scores)):
             whole.reshape(-1)[allowed] = part
         return result
+
+    def _judge_added(self, bodies: list[Body], result: _Scores, lengths: Integers) -> _Scores:
+        """Score bodies by the records that they add to earlier rules of their label, within the limits by label."""
+        added = self._covered.added_by_extended(bodies, result.counts, result.labels)
+        agreeing = (result.counts[:-1] - added).sum(axis=0)
+        beyond = ~self._covered.allow_extended(self.limits, bodies, result.counts, agreeing, result.labels)
+        some = np.flatnonzero((result.scores > 0) & (agreeing > 0))
+        new, labels = added.reshape(added.shape[0], -1)[:, some].T, result.labels.reshape(-1)[some]
+        quality, _ = self.measures.quality(new, lengths.reshape(-1)[some], labels)
+        covered = (result.counts[-1] - agreeing).reshape(-1)[some]  # by rules of other labels alone
+        scores = quality * (1.0 - covered / np.maximum(new.sum(axis=1), 1))
+        scores[np.argmax(self.measures.shares(new), axis=1) != labels] = -1.0
+        result.scores.reshape(-1)[some] = scores
+        result.scores[beyond] = -1.0
+        return result._replace(added=added)
+
+    def adds_enough(self, bodies: Sequence[Body], labels: Integers, added: Integers) -> NDArray[np.bool_]:
+        """Return whether the records that each rule adds to earlier rules of its label mostly have its label.
+
+        There must be enough evidence for it. Otherwise a rule would look good by the records of other rules alone.
+
+        Parameters
+        ----------
+        bodies, labels : the rules
+        added : array (n_rules, n_classes), the class counts of the records that no earlier rule of the label covers
+        """
+        lengths = np.array([self.n_conditions(body) for body in bodies], np.int64)
+        if self._prices is not None:
+            lengths[only_points(self._prices, bodies)[:, -1]] = 0
+        return (np.argmax(self.measures.shares(added), axis=1) == labels) & self._has_evidence(added, lengths)
 
     def _best_with_evidence(self, scores: NDArray[np.float64], class_counts: Integers, lengths: Integers) -> Integers:
         """Return the body of each group with the highest score among those with enough evidence; -1 for none.
@@ -383,13 +399,3 @@ def _drop_each(body: Body) -> list[Body]:
 
 def _is_better(move: Candidate | None, current: Candidate | None) -> bool:
     return move is not None and (current is None or move.score > current.score * (1 + _TOLERANCE))
-
-
-def _only_points(prices: ScorecardPrices, bodies: Sequence[Body]) -> NDArray[np.bool_]:
-    """Return which bodies with each item added, and, last, which bodies themselves, have conditions on points only.
-
-    Cross-fitting has shown the evidence for the scorecard before the search, so its cuts need no further evidence.
-    """
-    only = np.array([all(prices.of_item[item] >= 0 for item in body) for body in bodies])
-    itself = only & np.array([bool(body) for body in bodies])
-    return np.hstack([only[:, None] & (prices.of_item >= 0), itself[:, None]])

@@ -154,12 +154,16 @@ class Measures:
             return self._without_rare.log_likelihood(class_counts * self.searched)
         return np.asarray((class_counts * _log_ratio(class_counts, self.prior)).sum(axis=-1))
 
-    def weighted_gain(self, class_counts: Integers) -> Floats:
-        """Return how much the smoothed, weighted class shares of each rule increase the weighted log-likelihood."""
+    def weighted_gain(self, class_counts: Integers, of_rule: Integers | None = None) -> Floats:
+        """Return how much the smoothed, weighted class shares of each rule increase the weighted log-likelihood.
+
+        The class shares are those of the records themselves, or those of the class counts ``of_rule``.
+        """
+        of_rule = class_counts if of_rule is None else of_rule
         if self.rare is not None:
-            return self._without_rare.weighted_gain(class_counts * self.searched)
+            return self._without_rare.weighted_gain(class_counts * self.searched, of_rule * self.searched)
         with np.errstate(divide="ignore", invalid="ignore"):
-            lift = np.where(class_counts > 0, np.log(self.shares(class_counts) / self.weighted_prior), 0.0)
+            lift = np.where(class_counts > 0, np.log(self.shares(of_rule) / self.weighted_prior), 0.0)
         return np.asarray((class_counts * self.weights * lift).sum(axis=-1))
 
 

@@ -34,7 +34,7 @@ def merge(value: Value, found: FoundRules, wider: WiderItems, on_choice: OnChoic
     on_choice : called after each step
     given : the given rules, which are neither merged nor dropped
     """
-    if value.local_search.limits.max_overlap >= 1:
+    if not value.local_search.limits.limit_overlap:
         return found
     rules = RuleSetSearch(value, found, given)
     while rules.step(fewer(rules, wider)):

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
-from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.data._backend import Backend, Body
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
+from diverse_rule_sets.learn._covered import CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import quality
 from diverse_rule_sets.learn._selection import (
@@ -119,7 +120,7 @@ def _first_pass(
                 rotation.remove(label)
                 continue
             sizes, qualities = _sizes_and_qualities(backend, bodies, label)
-            allowed = _within_limits(limits, backend, bodies, columns, sizes, chosen.covered)
+            allowed = _within_limits(limits, backend, bodies, label, columns, sizes, chosen.earlier)
             if not allowed.all():
                 bodies, sizes, qualities = bodies.take(np.flatnonzero(allowed)), sizes[allowed], qualities[allowed]
             if settings.second_pass:
@@ -148,11 +149,18 @@ def _sizes_and_qualities(backend: Backend, bodies: Lists, label: int) -> tuple[I
 
 
 def _within_limits(
-    limits: Limits, backend: Backend, bodies: Lists, columns: Integers, sizes: Integers, covered: Cover
+    limits: Limits,
+    backend: Backend,
+    bodies: Lists,
+    label: int,
+    columns: Integers,
+    sizes: Integers,
+    earlier: CoveredRecords,
 ) -> NDArray[np.bool_]:
     """Return whether each body is within the limits."""
-    if limits.max_conditions is None and limits.max_overlap >= 1 and limits.min_support <= 1:
+    if limits.max_conditions is None and not limits.limit_overlap and limits.min_support <= 1:
         return np.ones(bodies.size, np.bool_)
-    shared = backend.shared_counts(bodies, [covered])[:, 0]
+    shared = backend.shared_counts(bodies, [earlier.records])[:, 0]
     n_conditions = np.array([len(set(columns[list(body)].tolist())) for body in bodies.tuples()], np.int64)
-    return limits.allow(n_conditions, sizes, shared)
+    labels = np.full(bodies.size, label, np.int64)
+    return limits.allow(n_conditions, sizes, shared) & earlier.allow_bodies(limits, bodies, sizes, shared, labels)

@@ -19,7 +19,7 @@ class Refits:
         """Yield the changes that replace a rule by what local search from its body, or a part of it, finds."""
         for j, body in enumerate(rules.bodies):
             covered = rules.others((j,))
-            key = body, rules.backend.fingerprint(covered)
+            key = body, rules.backend.fingerprint(covered.records)
             if key not in self._known:
                 rules.search.set_covered(covered, [other for k, other in enumerate(rules.bodies) if k != j])
                 starts = [body, *(body[:k] + body[k + 1 :] for k in range(len(body)))]

@@ -12,10 +12,10 @@ from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
-from diverse_rule_sets.learn._local_search import ScorecardPrices
 from diverse_rule_sets.learn._point_directions import banned_cuts
 from diverse_rule_sets.learn._scorecard_items import ScorecardItems, scorecard_items
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
+from diverse_rule_sets.learn._scorecard_prices import ScorecardPrices
 from diverse_rule_sets.learn._scorecards import LearntScorecard
 from diverse_rule_sets.model._conditions import Equals
 from diverse_rule_sets.model._formatting import format_name

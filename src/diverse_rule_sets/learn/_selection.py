@@ -13,6 +13,7 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
+from diverse_rule_sets.learn._covered import AddsEnough, CoveredRecords
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import jaccard_distance
 
@@ -115,7 +116,7 @@ class ChosenRules:
         self._sizes: list[int] = []
         self.steps: list[Step] = []
         self.n_given = 0
-        self.covered = backend.nothing
+        self.earlier = CoveredRecords.nothing(backend)
 
     def add_given(self, given: Sequence[GivenRule], quality_of: Callable[[Integers, GivenRule], float]) -> None:
         """Add the given rules; ``quality_of`` returns the quality of a rule from its class counts."""
@@ -132,6 +133,11 @@ class ChosenRules:
             copy.add(step, cover)
         copy.n_given = self.n_given
         return copy
+
+    @property
+    def covered(self) -> Cover:
+        """The records that at least one rule covers."""
+        return self.earlier.records
 
     @property
     def covers(self) -> list[Cover]:
@@ -179,7 +185,7 @@ class ChosenRules:
         self.steps.append(step)
         self._covers.append(cover)
         self._sizes.append(int(step.class_counts.sum()))
-        self.covered = self._backend.union(self.covered, cover)
+        self.earlier = self.earlier.with_rule(step.label, cover)
 
     def result(self, lambda_: float, pass_: int, n_rules: int | None = None) -> FoundRules:
         """Return the chosen rules, or the first ``n_rules`` of them, as the result of a pass."""
@@ -200,6 +206,7 @@ def second_pass(
     limits: Limits,
     on_choice: OnChoice,
     chosen: ChosenRules,
+    adds_enough: AddsEnough | None = None,
 ) -> FoundRules:
     """Add up to k rules by the greedy algorithm over all candidates, within the limit on overlap.
 
@@ -212,12 +219,13 @@ def second_pass(
     limits : the limits on rules
     on_choice : called after each chosen rule
     chosen : the given rules, to which the others are added
+    adds_enough : see :meth:`CoveredRecords.allow_bodies`
     """
-    bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels)
+    bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels).astype(np.int64)
     pool.bodies.clear()  # with many classes there are millions: do not keep them twice
     sizes, qualities = np.concatenate(pool.sizes), np.concatenate(pool.qualities)
     covers: dict[int, Cover] = {}
-    covered = chosen.covered
+    earlier = chosen.earlier
     initial_sums = diversify.row_sums(chosen.distances(bodies, sizes)) if chosen.steps else None
 
     def distances(candidates: Integers, others: list[int]) -> Floats:
@@ -225,14 +233,18 @@ def second_pass(
         return jaccard_distance(shared, sizes[candidates][:, None], sizes[others])
 
     def candidates_to_remove(candidate: int) -> Integers:
-        nonlocal covered
+        nonlocal earlier
         covers[candidate] = backend.cover(bodies.body(candidate))
-        covered = backend.union(covered, covers[candidate])
-        on_choice(SECOND_PASS, chosen.n_given + len(covers), covered)
-        if limits.max_overlap < 1:  # the overlap of a candidate with the chosen rules never decreases
-            return np.flatnonzero(~limits.allow_overlap(sizes, backend.shared_counts(bodies, [covered])[:, 0]))
+        earlier = earlier.with_rule(int(labels[candidate]), covers[candidate])
+        on_choice(SECOND_PASS, chosen.n_given + len(covers), earlier.records)
         similar = np.flatnonzero((sizes == sizes[candidate]) & (labels == labels[candidate]))
-        return similar[bodies.equal_to(bodies.one(candidate), similar)]
+        copies = similar[bodies.equal_to(bodies.one(candidate), similar)]
+        if not limits.limit_overlap:
+            return copies
+        shared = backend.shared_counts(bodies, [earlier.records])[:, 0]
+        allowed = earlier.allow_bodies(limits, bodies, sizes, shared, labels, adds_enough)
+        allowed[copies] = False
+        return np.flatnonzero(~allowed)  # the overlap of a candidate with the chosen rules never decreases
 
     choice = diversify.greedy(qualities, lambda_, k, distances, candidates_to_remove, initial_sums)
     for j, distance in zip(choice.chosen, choice.distance_gains, strict=True):

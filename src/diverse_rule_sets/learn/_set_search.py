@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from diverse_rule_sets.data._backend import Body, Cover
-from diverse_rule_sets.learn._growth import within_overlap
+from diverse_rule_sets.learn._covered import CoveredRecords, within_overlap
 from diverse_rule_sets.learn._selection import ChosenRules, FoundRules
 from diverse_rule_sets.learn._splitting import rebuilt
 from diverse_rule_sets.learn._value import Value
@@ -49,25 +49,26 @@ class RuleSetSearch:
         self.phases = [step.phase for step in found.learnt]
         self.labels = [step.label for step in found.learnt]
         self.covers = [value.backend.cover(body) for body in self.bodies]
-        self._found, self._given, self._given_covers = found, given, given.covers
+        self._found, self._n_given, self._given = found, given.n_given, given.earlier
         self._gains: dict[tuple[Body, int], float] = {}  # by body and records, which mostly repeat
 
     @property
     def n_rules(self) -> int:
         """Number of rules, given ones included."""
-        return self._given.n_given + len(self.bodies)
+        return self._n_given + len(self.bodies)
 
     @property
     def covered(self) -> Cover:
         """The records that at least one rule covers."""
-        return self._union([*self._given_covers, *self.covers])
+        return self.others(()).records
 
-    def _union(self, covers: Iterable[Cover]) -> Cover:
-        return reduce(self.backend.union, covers, self.backend.nothing)
-
-    def others(self, removed: Sequence[int]) -> Cover:
+    def others(self, removed: Sequence[int]) -> CoveredRecords:
         """Return the records that the given rules and all rules except some cover."""
-        return self._union([*self._given_covers, *(one for j, one in enumerate(self.covers) if j not in removed)])
+        covered = self._given
+        for j, (label, cover) in enumerate(zip(self.labels, self.covers, strict=True)):
+            if j not in removed:
+                covered = covered.with_rule(label, cover)
+        return covered
 
     def result(self, given: ChosenRules) -> FoundRules:
         """Return the rules with all their measures; ``given`` has the given rules alone, and the rules are added."""
@@ -120,13 +121,12 @@ class RuleSetSearch:
             if not measures.searched[label] or not self.search.constraints.allow(body, label):
                 return None
             labels.append(label)
-        all_covers = [*self._given_covers, *covers]
-        allowed = within_overlap(self.backend, self.search.limits, all_covers, len(self._given_covers))
-        return labels if allowed else None
+        return labels if within_overlap(self.search.limits, self._given, labels, covers) else None
 
     def _estimate(self, change: Change) -> float:
         """Return the gain in value of a change if the rules that stay are counted first."""
-        left = self.backend.difference(self.backend.everything, self.others(change.removed))
+        stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
+        left = self.backend.difference(self.backend.everything, reduce(self.backend.union, stay, self._given.records))
         old = [self.bodies[j] for j in change.removed]
         before = self._statements(old, [self.covers[j] for j in change.removed], left)
         after = self._statements(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
@@ -134,21 +134,21 @@ class RuleSetSearch:
 
     def total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
-        left = self.backend.difference(self.backend.everything, self._union(self._given_covers))
+        left = self.backend.difference(self.backend.everything, self._given.records)
         return self._statements(bodies, covers, left)
 
     def _statements(self, bodies: Sequence[Body], covers: Sequence[Cover], left: Cover) -> float:
         """Return the value of rules, in order, and of the default label on some records."""
-        backend, gain = self.backend, 0.0
+        backend, gain, by_label = self.backend, 0.0, self.search.limits.by_label
         for body, cover in zip(bodies, covers, strict=True):
-            gain += self._gain(body, backend.intersection(cover, left))
+            gain += self._gain(body, backend.intersection(cover, left), cover if by_label else None)
             left = backend.difference(left, cover)
         gain += self._gain((), left) - UNCOVERED_PRICE * float(backend.class_counts(left).sum())
         return gain - self.value.price(bodies)
 
-    def _gain(self, body: Body, cover: Cover) -> float:
-        """Return the gain of a rule on some records."""
+    def _gain(self, body: Body, cover: Cover, of_rule: Cover | None = None) -> float:
+        """Return the gain of a rule on some records; see :meth:`Value.gain`."""
         key = body, self.backend.fingerprint(cover)
         if key not in self._gains:
-            self._gains[key] = self.value.gain(body, cover)
+            self._gains[key] = self.value.gain(body, cover, of_rule)
         return self._gains[key]

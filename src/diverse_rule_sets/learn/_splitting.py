@@ -6,12 +6,15 @@ split only if the qualities of the parts add up to at least the quality of the r
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
+from diverse_rule_sets.learn._covered import CoveredRecords, within_overlap
+from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import SPLITTING, ChosenRules, FoundRules, OnChoice
 
@@ -20,10 +23,11 @@ _MIN_GAIN = 0.003
 
 
 class _Split(NamedTuple):
-    """The two parts of a rule, the gain in weighted log-likelihood, and the fingerprints of the parts."""
+    """The two parts of a rule, their labels, the gain in weighted log-likelihood, and the fingerprints of the parts."""
 
     gain: float
     parts: tuple[Body, Body]
+    labels: tuple[int, int]
     fingerprints: frozenset[int]
 
 
@@ -50,36 +54,55 @@ def split(
     """
     bodies = [step.body for step in found.learnt]
     phases = [step.phase for step in found.learnt]
-    known: dict[tuple[Body, int], _Split | None] = {}
+    labels = [step.label for step in found.learnt]
+    known: dict[tuple[Body, tuple[int, ...]], _Split | None] = {}
     while given.n_given + len(bodies) < max_rules:
-        before = given.covered
+        before = given.earlier
         covers = [backend.cover(body) for body in bodies]
         fingerprints = {backend.fingerprint(cover) for cover in [*given.covers, *covers]}
         options: list[tuple[float, int, _Split]] = []
         for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
-            key = (body, backend.fingerprint(backend.intersection(before, cover)))
+            key = (body, _fingerprints_within(before, cover, local_search.limits))
             if key not in known:
                 known[key] = _best_split(backend, local_search, opposites, body, before)
             option = known[key]
             if option is not None and not fingerprints & option.fingerprints:  # no two rules cover the same records
                 options.append((option.gain, -j, option))
-            before = backend.union(before, cover)
-        if not options:
+            before = before.with_rule(labels[j], cover)
+        for _, negative, option in sorted(options, key=lambda entry: entry[:2], reverse=True):
+            j = -negative
+            after = [*labels[:j], *option.labels, *labels[j + 1 :]]
+            # A later rule that agrees with the whole rule may contradict one of the parts.
+            if local_search.limits.by_label:
+                parts = [backend.cover(part) for part in option.parts]
+                covers_after = [*covers[:j], *parts, *covers[j + 1 :]]
+                if not within_overlap(local_search.limits, given.earlier, after, covers_after, j):
+                    continue
+            labels = after
+            bodies[j : j + 1] = option.parts
+            phases[j : j + 1] = [SPLITTING, SPLITTING]
+            on_choice(SPLITTING, given.n_given + len(bodies), before.records)
             break
-        _, j, option = max(options, key=lambda entry: entry[:2])
-        bodies[-j : -j + 1] = option.parts
-        phases[-j : -j + 1] = [SPLITTING, SPLITTING]
-        on_choice(SPLITTING, given.n_given + len(bodies), before)
+        else:
+            break
     if len(bodies) == len(found.learnt):
         return found
     return rebuilt(backend, local_search, bodies, phases, found, given)
 
 
+def _fingerprints_within(before: CoveredRecords, cover: Cover, limits: Limits) -> tuple[int, ...]:
+    """Return what the limits on overlap depend on: hashes of the records of a cover that earlier rules cover."""
+    backend, earlier = before.backend, [before.records]
+    if limits.by_label:
+        earlier = [before.by_label.get(label, backend.nothing) for label in range(backend.n_classes)]
+    return tuple(backend.fingerprint(backend.intersection(one, cover)) for one in earlier)
+
+
 def _best_split(
-    backend: Backend, local_search: LocalSearch, opposites: Integers, body: Body, before: Cover
+    backend: Backend, local_search: LocalSearch, opposites: Integers, body: Body, before: CoveredRecords
 ) -> _Split | None:
     """Return the split of a rule with the largest gain; None if evidence, limits and constraints allow none."""
-    counts = backend.extension_counts([body], before)[:, 0].T
+    counts = backend.extension_counts([body], before.records)[:, 0].T
     whole = counts[-1, :-1]
     items = np.flatnonzero(opposites >= 0)
     one, other = counts[items], counts[opposites[items]]
@@ -97,6 +120,9 @@ def _best_split(
         class_counts, shared = part[:, :-1], part[:, -1]
         allowed &= limits.allow(lengths, class_counts.sum(axis=1), shared)
         quality, labels = measures.quality(class_counts, lengths)
+        if limits.by_label:
+            count = partial(_shared_with, backend, body, added)
+            allowed &= before.allow(limits, class_counts.sum(axis=1), shared, labels, count)
         allowed &= measures.recall(class_counts, labels) > limits.min_recall_gain
         allowed &= local_search.constraints.allow_added(body, added, labels) & measures.searched[labels]
         quality_gain += quality
@@ -109,12 +135,18 @@ def _best_split(
     gains = np.where(allowed, gains, -1.0)
     if not gains.size or gains.max() <= 0:
         return None
-    best = int(items[np.argmax(gains)])
+    number = int(np.argmax(gains))
+    best, labels_of_best = int(items[number]), (int(labels_of_parts[0][number]), int(labels_of_parts[1][number]))
     first, second = (
         local_search.without_redundant_items(tuple(sorted({*body, int(item)}))) for item in (best, opposites[best])
     )
     fingerprints = frozenset(backend.fingerprints(Lists.of([first, second])).tolist())
-    return _Split(float(gains.max()), (first, second), fingerprints)
+    return _Split(float(gains.max()), (first, second), labels_of_best, fingerprints)
+
+
+def _shared_with(backend: Backend, body: Body, items: Integers, some: Integers, cover: Cover) -> Integers:
+    """Return how many records of a cover a body with each of some of the items covers."""
+    return np.asarray(backend.extension_counts_within([body], cover)[:, 0, items[some]].sum(axis=0))
 
 
 def rebuilt(

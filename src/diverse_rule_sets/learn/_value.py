@@ -42,21 +42,32 @@ class Value(NamedTuple):
     levels: Callable[[Scorecard], ScorecardLevels]
     reading_price: float = READING_PRICE
 
-    def gain(self, body: Body, cover: Cover) -> float:
+    def gain(self, body: Body, cover: Cover, of_rule: Cover | None = None) -> float:
         """Return how much a rule raises the weighted log-likelihood of the records for which it decides.
 
         If the rule tests points, the records are counted by points; the class shares of each number of points are
         smoothed with those of the rule.
+
+        Parameters
+        ----------
+        body : the body of the rule
+        cover : the records for which it decides
+        of_rule : the records from which its class shares are counted; by default the same. If rules overlap much, a
+            rule decides for few of its records, and these may be of another class than the others
         """
-        measures, counts = self.measures, self.backend.class_counts(cover)
+        measures, decided = self.measures, self.backend.class_counts(cover)
+        counts = decided if of_rule is None else self.backend.class_counts(of_rule)
         followed = followed_column([self.encoder.conditions[item] for item in body])
         if followed is None:
-            return float(measures.weighted_gain(counts))
-        by_points = self.levels(followed[0].scorecard).counts_by_points(followed[0], cover)
+            return float(measures.weighted_gain(decided, counts))
+        levels = self.levels(followed[0].scorecard)
+        by_points = levels.counts_by_points(followed[0], cover)
         if not by_points:
             return 0.0
+        of_points = by_points if of_rule is None else levels.counts_by_points(followed[0], of_rule)
         weighted = np.array(list(by_points.values())) * measures.weights
-        shares = weighted + measures.smoothing * measures.shares(counts)
+        shares = np.array([of_points[points] for points in by_points]) * measures.weights
+        shares += measures.smoothing * measures.shares(counts)
         shares /= shares.sum(axis=1, keepdims=True)
         lift = np.log(np.maximum(shares, _SMALLEST) / np.maximum(measures.weighted_prior, _SMALLEST))
         return float((weighted * lift)[:, measures.searched].sum())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._record_points import Columns, SignFlags, points_texts, tested_columns
 from diverse_rule_sets.model._scorecards import PointSums, ScorecardColumn, scorecards_of
-from diverse_rule_sets.model._text import reason_of_counts, reasons_by_rule
+from diverse_rule_sets.model._text import other_rules_text, reason_of_counts, reasons_by_rule
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._conditions import Condition
@@ -167,6 +167,33 @@ def find_covers(plan: CoverPlan, table: Table, expected: Mapping[Hashable, str])
     return Covers(rows.astype(np.uint64, copy=False), table.n_records, found, levels, signs)
 
 
+class CoveringRules(NamedTuple):
+    """The rules that cover each record.
+
+    Parameters
+    ----------
+    numbers : the printed numbers of the covering rules of each record
+    agreement : whether two or more of them have the same label
+    contradiction : whether two or more of them have different labels
+    """
+
+    numbers: list[list[int]]
+    agreement: list[bool]
+    contradiction: list[bool]
+
+
+def overlap_kinds(covers: Covers, labels: Sequence[Any]) -> tuple[Flags, Flags]:
+    """Return which records two or more rules of one label cover, and which records rules of different labels cover."""
+    agreement = np.zeros(covers.n_records, np.bool_)
+    n_labels = np.zeros(covers.n_records, np.int64)
+    for label in dict.fromkeys(labels):
+        own = Covers(covers.rows[[one == label for one in labels]], covers.n_records, {})
+        depth = own.depth
+        agreement |= depth > 1
+        n_labels += depth > 0
+    return agreement, n_labels > 1
+
+
 def covering_groups(flags: Flags) -> tuple[list[Integers], Integers]:
     """Return the combinations of covering rules that occur, as positions, and which of them each record has."""
     patterns, which = bitset.distinct_rows(flags)
@@ -233,7 +260,20 @@ class Answers:
         reasons = self.deciders()
         if self.rule_set.scorecards:
             reasons += points_texts(self.all_covers.signs, self.rule_set.scorecards, *self.points_groups())
+        if not self.rule_set.adds_counts:
+            reasons += self._other_rules()
         return list(reasons)
+
+    def _other_rules(self) -> NDArray[Any]:
+        """Return for each record the text about the covering rules beside the deciding one; empty without any."""
+        texts = np.full(self.covers.n_records, "", object)
+        for records, patterns, which in self.covers.blocks():
+            several = np.flatnonzero(np.asarray(patterns.sum(axis=1) > 1)[which])
+            pairs = np.stack([which[several], self.deciding[records][several]], axis=1)
+            distinct, number = np.unique(pairs, axis=0, return_inverse=True)
+            some = [other_rules_text(self.rule_set, np.flatnonzero(patterns[k]).tolist(), j) for k, j in distinct]
+            texts[records][several] = np.array(some, object)[number.reshape(-1)]
+        return texts
 
     def deciders(self) -> NDArray[Any]:
         """Return for each record the text of what decides its label: the rule, several rules, or the default label."""
@@ -268,17 +308,15 @@ class Answers:
                 groups += [("; ", tested_columns([rules[j] for j in np.flatnonzero(row)])) for row in patterns]
         return groups, group
 
-    def covering_rules(self) -> tuple[list[list[int]], list[bool]]:
-        """Return for each record the printed numbers of the covering rules, and whether their labels differ."""
+    def covering_rules(self) -> CoveringRules:
+        """Return the covering rules of each record, and whether their labels agree."""
         labels = [rule.label for rule in self.rule_set.rules]
         numbers: list[list[int]] = []
-        contradictions: list[bool] = []
         for _, patterns, which in self.covers.blocks():
             groups = [np.flatnonzero(row).tolist() for row in patterns]
-            differ = np.array([len({labels[j] for j in group}) > 1 for group in groups], np.bool_)
             numbers += [[j + 1 for j in groups[k]] for k in which.tolist()]
-            contradictions += differ[which].tolist()
-        return numbers, contradictions
+        agreement, contradiction = overlap_kinds(self.covers, labels)
+        return CoveringRules(numbers, agreement.tolist(), contradiction.tolist())
 
 
 def no_answers(rule_set: RuleSet) -> Answers:

@@ -276,7 +276,10 @@ class RuleSet(RuleSetMethods):
         return self.answer(X).probabilities
 
     def reasons(self, X: Any) -> list[str]:
-        """Return the reason for the label of each record, one sentence each."""
+        """Return the reason for the label of each record, one sentence each.
+
+        If several rules cover the record, it names those that agree with the deciding rule or contradict it.
+        """
         return self.answer(X).reasons()
 
     @property

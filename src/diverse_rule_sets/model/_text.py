@@ -197,6 +197,31 @@ def reason_of_counts(rule_set: RuleSet, group: Sequence[int], label: int) -> str
     return f"rules {numbers} together{counts}{result}"
 
 
+def other_rules_text(rule_set: RuleSet, group: Sequence[int], deciding: int) -> str:
+    """Return which of the covering rules agree with the deciding rule and which contradict it.
+
+    The text continues a reason, as in ``"; rules 2 and 5 agree; rule 3 contradicts"``.
+
+    Parameters
+    ----------
+    rule_set : the rules
+    group : positions of the covering rules, at least two
+    deciding : position of the deciding rule
+    """
+    label = rule_set.rules[deciding].label
+    others = [j for j in group if j != deciding]
+    text = ""
+    for some, verb in (
+        ([j + 1 for j in others if rule_set.rules[j].label == label], "agree"),
+        ([j + 1 for j in others if rule_set.rules[j].label != label], "contradict"),
+    ):
+        if len(some) == 1:
+            text += f"; rule {some[0]} {verb}s"
+        elif some:
+            text += f"; rules {', '.join(map(str, some[:-1]))} and {some[-1]} {verb}"
+    return text
+
+
 _SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001, ".0%": 0.01}  # the smallest number above 0 in each format
 
 

@@ -40,6 +40,18 @@ _BARS = {True: 3.4, False: 2.8}
 _MAX_WIDTH, _MAX_SIDE, _NUMBER = 14.0, 7.0, 0.09
 
 
+class _Scale(NamedTuple):
+    """The colours of a kind of overlap: medium, and for many records on a light and on a dark background."""
+
+    middle: str
+    dark: str
+    light: str
+
+
+# No colours of classes: desaturated blue, and a red between those of the first classes.
+_AGREE, _CONTRADICT = _Scale("#5B7C99", "#0C2033", "#E6EFF7"), _Scale("#BE3466", "#460A20", "#FFE3EC")
+
+
 class Combination(NamedTuple):
     """A combination of rules, and the records that exactly these rules cover.
 
@@ -64,9 +76,10 @@ class Combination(NamedTuple):
 class OverlapDisplay(RuleSetDisplay):
     """Number of records that each two rules share, and the combinations of rules that cover the same records.
 
-    The matrix shows the number of records that two rules share, on the diagonal the number that a rule covers; a cross
-    marks pairs of rules with different labels. On the right or below are the combinations of rules that occur, sorted
-    by their number of records, and the classes of these records. Up to 20 rules are shown as text, more as numbers.
+    The matrix shows the number of records that two rules share, on the diagonal the number that a rule covers. Pairs of
+    rules with the same label, which agree, are grey-blue; pairs with different labels, which contradict each other, are
+    red and have a cross. On the right or below are the combinations of rules that occur, sorted by their number of
+    records, and the classes of these records. Up to 20 rules are shown as text, more as numbers.
 
     Parameters
     ----------
@@ -163,8 +176,8 @@ class OverlapDisplay(RuleSetDisplay):
         from matplotlib.colors import PowerNorm
 
         n = len(self.rules)
-        note = "diagonal: records that one rule covers; " if n <= _FEW_RULES else ""
-        set_title(ax, "Records that two rules share", [f"{note}×: different labels"], 60)
+        notes = ["diagonal: records that one rule covers"] if n <= _FEW_RULES else []
+        set_title(ax, "Records that two rules share", [*notes, "grey-blue: same label; red, ×: different labels"], 60)
         ax.grid(visible=False)
         if not n:
             draw_message(ax, "There are no rules.")
@@ -175,34 +188,45 @@ class OverlapDisplay(RuleSetDisplay):
         below = np.tri(n, k=-1, dtype=np.bool_)
         base = np.where(below, 0.08, np.where(np.eye(n, dtype=np.bool_), 0.35, 0.0))
         ax.imshow(np.ones((n, n)), cmap=_one_colour(GREY), alpha=base, interpolation="nearest")
-        visible = np.ma.masked_where(~below | (self.shared == 0), self.shared)
-        image = ax.imshow(
-            visible,
-            cmap=_pale_to_strong(ax.get_facecolor()),
-            norm=PowerNorm(0.5, 0, max(int(np.where(below, self.shared, 0).max()), 1)),
-            interpolation="nearest",
-        )
-        self._write_cells(ax, image)
+        norm = PowerNorm(0.5, 0, max(int(np.where(below, self.shared, 0).max()), 1))
+        pair = [
+            ax.imshow(
+                np.ma.masked_where(~below | (self.shared == 0) | hidden, self.shared),
+                cmap=_pale_to_strong(ax.get_facecolor(), colours),
+                norm=norm,
+                interpolation="nearest",
+            )
+            for hidden, colours in ((self.contradictions, _AGREE), (~self.contradictions, _CONTRADICT))
+        ]
+        self._write_cells(ax, pair)
         self._name_rules(ax)
 
-    def _write_cells(self, ax: Any, image: Any) -> None:
-        """Write the numbers into the cells, or draw a colour bar if there are many rules; mark contradictions."""
+    def _write_cells(self, ax: Any, pair: Sequence[Any]) -> None:
+        """Write the numbers into the cells, or draw colour bars if there are many rules; mark contradictions.
+
+        ``pair`` are the images of the pairs of rules with the same label and with different labels.
+        """
         n = len(self.rules)
         rows, columns = np.nonzero(np.tril(self.contradictions, -1))
+
+        def text_colour(i: Any, j: Any) -> str:
+            image = pair[int(self.contradictions[i, j])]
+            return text_colour_on(image.cmap(image.norm(self.shared[i, j])))
+
         if n <= _FEW_RULES:
             for i, j in zip(*np.nonzero(np.tril(self.shared)), strict=True):
                 mark = "×" if self.contradictions[i, j] else ""
-                style = {} if i == j else {"color": text_colour_on(image.cmap(image.norm(self.shared[i, j])))}
+                style = {} if i == j else {"color": text_colour(i, j)}
                 ax.text(j, i, f"{self.shared[i, j]:,}{mark}", fontsize=SMALL, ha="center", va="center", **style)
             return
-        colours = [
-            text_colour_on(image.cmap(image.norm(self.shared[i, j]))) for i, j in zip(rows, columns, strict=True)
-        ]
+        colours = [text_colour(i, j) for i, j in zip(rows, columns, strict=True)]
         ax.scatter(columns, rows, marker="x", s=min(14.0, (36 * _MAX_SIDE / n) ** 2), color=colours, linewidth=0.8)
-        if np.ma.count(image.get_array()):
-            inset = ax.inset_axes((0.55, 0.93, 0.4, 0.02))
+        names = ("shared records, same label", "shared records, different labels")
+        drawn = [(image, name) for image, name in zip(pair, names, strict=True) if np.ma.count(image.get_array())]
+        for k, (image, name) in enumerate(drawn):
+            inset = ax.inset_axes((0.55, 0.93 - 0.13 * k, 0.4, 0.02))
             bar = ax.get_figure().colorbar(image, cax=inset, orientation="horizontal")
-            bar.set_label("shared records", fontsize=SMALL)
+            bar.set_label(name, fontsize=SMALL)
             top = int(image.norm.vmax)
             ticks = [0, *(10**k for k in range(len(str(top))) if 0.03 * top < 10**k < 0.6 * top), top]
             bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks], minor=False, fontsize=SMALL)
@@ -235,7 +259,7 @@ class OverlapDisplay(RuleSetDisplay):
         ax.scatter(*np.mgrid[0 : len(members), 0 : len(drawn)].reshape(2, -1), s=12, color=GREY, alpha=0.2)
         for row, each in enumerate(drawn):
             xs = [column[j] for j in each.rules]
-            colour = ax.xaxis.label.get_color() if each.contradiction else GREY
+            colour = (_CONTRADICT if each.contradiction else _AGREE).middle
             ax.plot(xs, [row] * len(xs), color=colour, marker="X" if each.contradiction else "o", ms=5.5, lw=1.5)
         ax.set(xlim=(-0.6, len(members) - 0.4), ylim=(_n_rows(ax, drawn) - 0.4, -0.6))
         step = math.ceil(_NUMBER * len(members) / (_MAX_WIDTH - _BARS[False] - 1.0))
@@ -267,9 +291,18 @@ class OverlapDisplay(RuleSetDisplay):
         n_overlap = sum(each.n_records for each in self.combinations)
         rest = self.combinations[len(drawn) :]
         n_rest = sum(each.n_records for each in rest)
-        notes = [f"two or more rules cover {n_overlap:,} of {self.n_records:,} records"]
+        agreeing = sum(each.n_records for each in self.combinations if self._agrees(each))
+        contradicting = sum(each.n_records for each in self.combinations if each.contradiction)
+        notes = [
+            f"two or more rules cover {n_overlap:,} of {self.n_records:,} records",
+            f"two or more of one label {agreeing:,}; of different labels {contradicting:,}",
+        ]
         notes += [f"not drawn: {len(rest):,} combinations, {n_rest:,} records"] if rest else []
         set_title(ax, "Records that they share", notes, 56)
+
+    def _agrees(self, combination: Combination) -> bool:
+        """Return whether two or more rules of a combination have the same label."""
+        return len({self.rules[j - 1].label for j in combination.rules}) < len(combination.rules)
 
     def _common_label(self, combination: Combination) -> int:
         """Return the position of the label that all rules of a combination have; -1 if they have different labels."""
@@ -298,11 +331,11 @@ def _n_rows(ax: Any, drawn: Sequence[Combination]) -> float:
     return max(len(drawn), height / _ROW)
 
 
-def _pale_to_strong(background: Any) -> Any:
+def _pale_to_strong(background: Any, scale: _Scale) -> Any:
     """Return a colour map from a colour close to the background to one with a strong contrast."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    middle, strong = ("#2B8CC4", "#08264A") if text_colour_on(background) == "black" else ("#2B7DB8", "#E8F4FF")
+    middle, strong = scale.middle, scale.dark if text_colour_on(background) == "black" else scale.light
     colours: list[Any] = [mix(middle, background, 0.2), middle, strong]
     return LinearSegmentedColormap.from_list("pale to strong", colours)
 

@@ -258,9 +258,18 @@ def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str
             f"and {with_noun(n_fallbacks, 'fallback rule') if n_fallbacks else 'no fallback rules'}",
         ),
         ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", _conditions_text(rule_set)),
-        ("Overlap", percent(facts["n_overlap"] / n_records), "of the records are covered by two or more rules"),
+        ("Overlap", percent(facts["n_overlap"] / n_records), _overlap_text(facts)),
         ("Not covered", percent((n_records - facts["n_covered"]) / n_records), "of the records are covered by no rule"),
     ]
+
+
+def _overlap_text(facts: dict[str, Any]) -> str:
+    """Return the explanation of the overlap: how much of it is agreement, and how much contradiction."""
+    text = "of the records are covered by two or more rules"
+    if not facts["n_overlap"]:
+        return text
+    agree, contradict = (percent(facts[kind] / facts["n_records"]) for kind in ("n_agree", "n_contradict"))
+    return f"{text} ({agree} agree, {contradict} contradict)"
 
 
 def _conditions_text(rule_set: RuleSet) -> str:

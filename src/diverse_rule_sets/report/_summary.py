@@ -16,7 +16,7 @@ from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.estimators._base import RuleSetEstimator
 from diverse_rule_sets.estimators._unwrap import unwrap
-from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._answers import Answers, overlap_kinds
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
@@ -122,6 +122,7 @@ class Summary:
         confusion = flat.reshape(n_classes, n_classes)
         totals = confusion.sum(axis=1)
         recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
+        agreement, contradiction = overlap_kinds(self._answers.covers, [rule.label for rule in self.rule_set])
         uncovered, together = self.depth == 0, (self.depth > 0) & (self.deciding == -1)
         return {
             "n_records": self.table.n_records,
@@ -138,6 +139,8 @@ class Summary:
             "together": self._decision_counts(together),  # no covering rule has the label that wins
             "n_covered": int((self.depth > 0).sum()),
             "n_overlap": int((self.depth > 1).sum()),
+            "n_agree": int(agreement.sum()),  # covered by two or more rules of one label
+            "n_contradict": int(contradiction.sum()),  # covered by rules of different labels
             "uncovered_counts": self.count_by_class(uncovered).tolist(),
             "overlaps": self._overlaps(),
         }

@@ -127,13 +127,27 @@ function defaultText(page, model) {
   return `${nothing} this record: default label ${page.facts.default.label}.`;
 }
 
+// The numbers of some rules, such as "rules 2 and 5", followed by a verb.
+function rulesText(rules, verb) {
+  const numbers = rules.map((j) => j + 1);
+  if (numbers.length === 1) return `, rule ${numbers[0]} ${verb}s`;
+  return numbers.length ? `, rules ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)} ${verb}` : "";
+}
+
+// Which of the covering rules agree with the deciding rule, and which contradict it.
+function othersText(model, result) {
+  const others = result.covering.filter((j) => j !== result.deciding);
+  const agrees = (j) => model.labels[j] === model.labels[result.deciding];
+  return rulesText(others.filter(agrees), "agree") + rulesText(others.filter((j) => !agrees(j)), "contradict");
+}
+
 function prediction(page, model, result) {
   const n = result.covering.length;
   const rule = result.deciding < 0 ? null : page.facts.rules[result.deciding];
   let why = defaultText(page, model);
   if (rule && rule.fallback) why = `No rule covers this record; fallback rule ${result.deciding + 1} decides.`;
   else if (n === 1 && rule) why = `Only rule ${result.deciding + 1} covers this record; it decides.`;
-  else if (rule) why = `${n} rules cover this record; rule ${result.deciding + 1} decides.`;
+  else if (rule) why = `${n} rules cover this record: rule ${result.deciding + 1} decides${othersText(model, result)}.`;
   else if (n === 1) why = `Rule ${result.covering[0] + 1} covers this record; this label has its largest class count.`;
   else if (n) why = `${n} rules cover this record; this label has the largest sum of their class counts.`;
   return [
