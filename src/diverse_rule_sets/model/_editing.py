@@ -72,9 +72,10 @@ def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
 def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
     """Return the class weights for other data: balanced weights are balanced for it, other weights are unchanged."""
     weights = rule_set.class_weights
-    if weights is None or not totals.all():
+    if weights is None or not totals.all() or not are_balanced(weights, rule_set.class_totals):
         return weights
-    return tuple(balanced_weights(totals).tolist()) if are_balanced(weights, rule_set.class_totals) else weights
+    balanced = balanced_weights(totals)
+    return tuple((balanced / float(totals / totals.sum() @ balanced)).tolist())  # scaled as in a fit
 
 
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
