@@ -1,7 +1,10 @@
 """Classes of very different sizes: bounded balanced weights, evidence, scorecards, and fits with a few stray labels."""
 
 import json
+import re
+import runpy
 import warnings
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -234,3 +237,19 @@ def test_bounded_weights_of_other_data(small_class):
     expected = np.array(naive.balanced_weights(other.class_totals))
     expected *= half.sum() / (expected @ other.class_totals)
     np.testing.assert_allclose(other.class_weights, expected)
+
+
+def test_the_benchmark_runs(capsys, monkeypatch):
+    """On made tables and one shipped table: all models have figures, and differences are ours minus the rival."""
+    folder = Path(__file__).resolve().parents[1] / "benchmarks"
+    monkeypatch.syspath_prepend(str(folder))
+    with warnings.catch_warnings():
+        runpy.run_path(str(folder / "imbalance.py"))["main"](
+            ["--made", "400", "--ratios", "20", "--seeds", "1", "--tables", "wine"]
+        )
+    text = capsys.readouterr().out
+    assert "conjunction: 1 tables" in text
+    ours, rival, difference = re.search(
+        r"real, up to 8: 1 tables.*balanced +bacc (\S+) .*forest +bacc (\S+) .*\| bacc (\S+) .*\| auc", text, re.DOTALL
+    ).groups()
+    assert float(difference) == pytest.approx(float(ours) - float(rival), abs=0.0011)
