@@ -159,6 +159,25 @@ def refined_quality(counts, totals, weights, smoothing, price, n_conditions):
     return counts[label] * weights[label] / n * divergence * (1 - price * n_conditions), label
 
 
+def balanced_weights(totals):
+    """Return the balanced weight of a record of each class; a class of few records weighs as one of m records."""
+    n, k = Fraction(sum(totals)), len(totals)
+    m = min(Fraction(20), n / (10 * k))
+    return [float(n / (k * max(total, m))) for total in totals]
+
+
+def information(totals, weights):
+    """Return the factor by which weighted log-likelihoods are scaled down; weights sum to the number of records."""
+    n = sum(totals)
+    found = 1.0
+    for t, w in zip(totals, weights, strict=True):
+        if 0 < t < n:  # a record of a rule that covers this class alone gains so much, by weight and by records
+            by_weight, by_records = min(w, 1) * -math.log(t * w / n), -math.log(t / n)
+            if by_weight * found > 4 * by_records:
+                found = 4 * by_records / by_weight
+    return found
+
+
 def evidence(counts, totals, weights):
     """Return the log-likelihood gained by the class shares of a rule, unweighted or weighted, whichever is larger."""
     n, size = sum(totals), sum(counts)
@@ -170,7 +189,7 @@ def evidence(counts, totals, weights):
         if c:
             plain += c * math.log(c / size / (t / n))
             weighted += c * min(w, 1) * math.log(c * w / weight / (t * w / n))
-    return max(plain, weighted)
+    return max(plain, information(totals, weights) * weighted)
 
 
 def climb(body, items, score):

@@ -2,7 +2,8 @@
 
 Balanced weights give every class the same total weight, so that a single mislabelled record would count as much as a
 whole class. So a class is *rare* if it has fewer records than ``min_support`` and less than a tenth of the records of
-an average class with more. Its records weigh as much as an average record, and the search does not count them. The
+an average class with more. Its records weigh as much as an average record, and the search does not count them. Other
+classes with few records are searched, but their weight is limited (:mod:`diverse_rule_sets.model._class_weights`). The
 paper's search counts all classes alike, but there too a rare class is not the default label.
 """
 
@@ -18,10 +19,9 @@ from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.estimators._translation import weights_of_classes
+from diverse_rule_sets.model._class_weights import MAX_RATIO, balanced_weights
 
 Floats = NDArray[np.float64]
-# A rare class has less than an average class divided by this number.
-_RATIO = 10
 # In the paper's method, whose ``min_support`` is 1, a rare class has fewer records than this, or than ``min_support``.
 _MIN_RECORDS = 3
 # In a table of at most so many records every class is small, and a class with few records gives no warning.
@@ -78,9 +78,10 @@ def class_weights(class_weight: Any, labels: Sequence[Any], codes: Integers, min
         return ClassWeights(weights, None, rare)
     if n_others == 1:
         _warn(labels, totals, rare, f"min_support={min_support}", "their weight is limited")
-        return ClassWeights(np.where(rare, _RATIO * weights[~rare], weights), None, rare)
+        return ClassWeights(np.where(rare, MAX_RATIO * weights[~rare], weights), None, rare)
     if is_balanced:
-        weights = np.where(rare, 1.0, totals[~rare].sum() / (n_others * totals))
+        weights = np.ones(rare.size)
+        weights[~rare] = balanced_weights(totals[~rare])
     _warn(labels, totals, rare, f"min_support={min_support}", "no rule is learnt for them")
     return ClassWeights(weights, rare, rare)
 
@@ -110,7 +111,7 @@ def _find_rare(totals: Integers, min_support: int) -> Flags:
     few = totals < min_support
     if few.all():
         return np.zeros(totals.size, np.bool_)
-    return np.asarray(few & (_RATIO * totals < totals[~few].mean()))
+    return np.asarray(few & (MAX_RATIO * totals < totals[~few].mean()))
 
 
 def _warn_about_few(labels: Sequence[Any], totals: Integers, few: Flags, min_support: int) -> None:

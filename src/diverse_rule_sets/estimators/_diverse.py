@@ -69,9 +69,14 @@ class DiverseRuleSetClassifier(SearchClassifier):
         0 such records get the default label.
     class_weight : "balanced", dict of labels to weights, or None, default="balanced"
         Weight of a record of each class. Balanced weights give every class the same total weight, in the search, the
-        labels and the probabilities, so that small classes get rules of their own (see ``min_support`` for classes of
-        a few records, which weigh as much as average records). None counts every record once, for plain accuracy and
-        for probabilities that match the class frequencies of the table.
+        labels and the probabilities, so that small classes get rules of their own. With n records of k classes, a
+        record of a class with n_class records weighs ``n / (k * max(n_class, m))``, ``m = min(20, n / (10 * k))``: a
+        class of fewer than 20 records, and less than a tenth of an average class, has less weight, so that a few
+        records do not count as much as thousands. (Rare classes are left out of n and k; see ``min_support``. Their
+        records weigh 1, and if there is only one other class, ten times as much as its records.) The weights are then
+        scaled so that their sum over all records is n. None counts every record once, for plain accuracy and for
+        probabilities that match the class frequencies of the table. A dict such as ``{"fraud": 30}`` gives the label
+        "fraud" where at least one of 31 records is fraud; labels that it does not name weigh 1.
     min_evidence : float, default=1.0
         How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
         spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.

@@ -15,6 +15,7 @@ from diverse_rule_sets._input.checks import check_number, did_you_mean, list_tex
 from diverse_rule_sets._input.values import identity, plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.model._class_weights import balanced_weights
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import Conflict, RuleSet, set_kinds
@@ -216,4 +217,4 @@ def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers
         return np.array([float(given.get(label, 1.0)) for label in labels])
     if class_weight is None:
         return np.ones(len(labels))
-    return codes.size / (len(labels) * np.bincount(codes, minlength=len(labels)).astype(np.float64))
+    return balanced_weights(np.bincount(codes, minlength=len(labels)))

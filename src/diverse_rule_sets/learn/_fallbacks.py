@@ -151,7 +151,7 @@ def _prune(
     all_shares = np.vstack([shares, default_shares])
     with np.errstate(divide="ignore"):
         # The loss of records of rare classes does not count: no rule is made for them.
-        weights = np.where(measures.searched, measures.weights, 0.0)
+        weights = np.where(measures.searched, measures.information * measures.weights, 0.0)
         losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (weights[labels] * scale)
     needed = max(_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD * backend.n_records)
     active = np.ones(len(bodies) + 1, np.bool_)

@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
+# A rule that covers one class alone gains at most so many times the log-likelihood by weight that it gains by records.
+_MAX_OVERSTATED = 4.0
 
 
 def quality(class_counts: Integers, labels: Integers, class_totals: Integers) -> Floats:
@@ -92,6 +94,22 @@ class Measures:
         """Share of each class in the total weight of all records; the same for all classes if weights are balanced."""
         return self.prior * self.weights
 
+    @cached_property
+    def information(self) -> float:
+        """What a nat of weighted log-likelihood counts, compared with prices and limits in nats: 1 or less.
+
+        A hundred records of a class that 99 of 100 records have show little. With equal total weights they gain 35 nats
+        instead of 1, as if every second record were of another class. Such gains are scaled down until a rule that
+        covers one class alone gains at most four times of what it gains by records. With balanced weights this is 1 if
+        all classes have about as many records; of two classes, if the smaller one has at least one in eleven records.
+        """
+        if self.rare is not None:
+            return self._without_rare.information
+        some = (self.class_totals > 0) & (self.prior < 1)
+        by_weight = np.minimum(self.weights, 1.0)[some] * np.log(np.maximum(self.weighted_prior[some], _SMALLEST))
+        overstated = float((by_weight / np.log(self.prior[some])).max(initial=1.0))
+        return min(1.0, _MAX_OVERSTATED / overstated)
+
     def shares(self, class_counts: Integers) -> Floats:
         """Return the smoothed, weighted class shares of each rule."""
         weighted = (class_counts + self.smoothing * self.prior) * self.weights
@@ -138,7 +156,8 @@ class Measures:
         """Return the evidence of each rule: how much its class shares differ from those of the whole data, in nats.
 
         This is the gain in log-likelihood from the class shares of the rule, by records or by weight, whichever is
-        larger. By weight, a weight above 1 counts as 1, so that no record counts more than once.
+        larger. By weight, a weight above 1 counts as 1, so that no record counts more than once, and the gain is scaled
+        by :attr:`information`.
         """
         if self.rare is not None:
             return self._without_rare.evidence(class_counts * self.searched)
@@ -146,7 +165,7 @@ class Measures:
         weighted = (
             class_counts * np.minimum(self.weights, 1.0) * _log_ratio(class_counts * self.weights, self.weighted_prior)
         )
-        return np.maximum(unweighted.sum(axis=-1), weighted.sum(axis=-1))
+        return np.maximum(unweighted.sum(axis=-1), self.information * weighted.sum(axis=-1))
 
     def log_likelihood(self, class_counts: Integers) -> Floats:
         """Return how much the class shares of each rule increase the log-likelihood of its records."""

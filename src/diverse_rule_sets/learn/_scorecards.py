@@ -3,7 +3,8 @@
 Signs and points are learnt from a sample of the records (all of them, if there are few) by :mod:`._points`. The number
 of signs is chosen by cross-fitting: the same search on a part of the sample, judged by the log loss of the other part.
 Of all sizes whose loss is within half a standard error of the lowest, the smallest is taken; if no size is better than
-no signs, there is no scorecard.
+no signs, there is no scorecard. A class of which a random sample has few records is sampled more completely, and its
+records weigh less.
 
 The sample and its parts do not depend on ``random_state``: the search draws the same candidates with and without
 scorecards.
@@ -34,6 +35,8 @@ from diverse_rule_sets.learn._points_model import Parameters
 Floats = NDArray[np.float64]
 # Largest number of records that signs and points are learnt from, with two classes and with more.
 _MAX_RECORDS = (5000, 3000)
+# A class of which the sample has fewer records gets this number, or all of its records, with two classes and with more.
+_MIN_OF_CLASS = (200, 100)
 # Points of a sign are from 1 to this number.
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
@@ -135,19 +138,40 @@ def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_s
 
 
 def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags, columns: Integers) -> Sample:
-    """Return a sample of the records of some classes; the classes get the numbers 0, 1, ..."""
-    ks = np.arange(backend.n_records)
-    most = _MAX_RECORDS[labels.size > 2]
-    if ks.size > most:
-        ks = np.sort(np.random.default_rng(0).permutation(ks.size)[:most])
-    codes = backend.classes_at(backend.everything, ks)
-    ks = ks[np.isin(codes, labels)]
-    codes = np.searchsorted(labels, codes[np.isin(codes, labels)])
+    """Return a sample of the records of some classes; the classes get the numbers 0, 1, ...
+
+    The total weight is the number of records, unless some class has more records in the sample than its share: then it
+    is larger, so that a record of the class that is sampled most completely keeps its weight.
+    """
+    ks, factors = _sample_records(backend, labels)
+    codes = np.searchsorted(labels, backend.classes_at(backend.everything, ks))
     lists = backend.items_at(backend.everything, ks)
     items = np.zeros((backend.n_items, ks.size), np.bool_)
     items[lists.members, np.repeat(np.arange(ks.size), lists.lengths)] = True
-    weights, allowed = measures.weights[labels], _without_copies(items, allowed)
-    return Sample(items, codes, weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed, columns)
+    weights, allowed = measures.weights[labels] * factors, _without_copies(items, allowed)
+    scale = measures.information / float(factors.min())
+    return Sample(items, codes, scale * weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed, columns)
+
+
+def _sample_records(backend: Backend, labels: Integers) -> tuple[Integers, Floats]:
+    """Return the numbers of sampled records of some classes, and a factor for the weight of a record of each class.
+
+    Records are drawn from the whole table. The factor is below 1 for a class with few records among them, of which
+    further records are added.
+    """
+    n_records, several = backend.n_records, labels.size > 2
+    everything, n_drawn = backend.everything, min(n_records, _MAX_RECORDS[several])
+    order = np.random.default_rng(0).permutation(n_records) if n_drawn < n_records else np.arange(n_records)
+    drawn, left = order[:n_drawn], order[n_drawn:]
+    codes = backend.classes_at(everything, drawn)
+    parts, factors = [drawn[np.isin(codes, labels)]], np.ones(labels.size)
+    for j, label in enumerate(labels.tolist() if left.size else []):
+        total, n_own = int(backend.class_totals[label]), np.count_nonzero(codes == label)
+        wanted = min(total, _MIN_OF_CLASS[several])
+        if n_own < wanted:
+            parts.append(left[backend.classes_at(everything, left) == label][: wanted - n_own])
+            factors[j] = min(1.0, total * n_drawn / n_records / wanted)
+    return np.sort(np.concatenate(parts)), factors
 
 
 def _without_copies(items: Flags, allowed: Flags) -> Flags:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.model._answers import CoverPlan, find_covers
+from diverse_rule_sets.model._class_weights import are_balanced, balanced_weights
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._formatting import label_position
@@ -71,12 +72,10 @@ def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
 def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
     """Return the class weights for other data: balanced weights are balanced for it, other weights are unchanged."""
     weights = rule_set.class_weights
-    if weights is None or not totals.all():
+    if weights is None or not totals.all() or not are_balanced(weights, rule_set.class_totals):
         return weights
-    mass = np.array(weights) * np.array(rule_set.class_totals)
-    if not mass.all() or mass.max() > 1.001 * mass.min():
-        return weights
-    return tuple((totals.sum() / (totals.size * totals)).tolist())
+    balanced = balanced_weights(totals)
+    return tuple((balanced / float(totals / totals.sum() @ balanced)).tolist())  # scaled as in a fit
 
 
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
