@@ -21,7 +21,7 @@ from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_text
-from diverse_rule_sets.estimators._search_classifier import SearchClassifier
+from diverse_rule_sets.estimators._search_classifier import Budget, SearchClassifier
 from diverse_rule_sets.estimators._unwrap import Unwrapped, unwrap
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -211,7 +211,9 @@ def diversity_path(
                 one.set_params(diversity=weight)
             if one.random_state is None:
                 one.set_params(random_state=random_state)
-            for n, rule_set in zip(counts, one._rule_sets(training, labels[train], counts), strict=True):
+            for n, rule_set in zip(
+                counts, one._rule_sets(training, labels[train], [Budget(n) for n in counts]), strict=True
+            ):
                 figures = _measure(rule_set, training, held_out, labels[test])
                 results.setdefault((n, k, weight), []).append(figures)
     return DiversityPath(_point((n, overlaps[k], weight), rows) for (n, k, weight), rows in results.items())

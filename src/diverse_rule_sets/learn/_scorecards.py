@@ -41,8 +41,9 @@ _MIN_OF_CLASS = (200, 100)
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
 _PAIRS_PER_SIGN = 3
-# With more classes than leave so many pairs for each of them, no scorecard is learnt: it could not tell them apart.
-_PAIRS_PER_LABEL = 2
+# With more classes than leave so many pairs for each of them, no scorecard is learnt: it could not tell them apart. With
+# more classes than this number none is learnt either: one rule for each label would be too much to read.
+_PAIRS_PER_LABEL, _MAX_LABELS = 2, 15
 # Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
 _N_FOLDS, _PATIENCE = 3, 8
 # After how many additions signs are chosen again, with two classes and with more: in the end, and in cross-fitting.
@@ -87,8 +88,9 @@ def learn_scorecard(
     """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
 
     There is none either if all signs are on one column, because its points would say no more than conditions on this
-    column, or if ``max_signs`` is too small for the number of classes: with more than two classes, there are up to
-    three pairs of a sign and a class for each sign, and at least two pairs for each class are needed.
+    column, if there are more than 15 classes, or if ``max_signs`` is too small for the number of classes: with more than
+    two classes, there are up to three pairs of a sign and a class for each sign, and at least two pairs for each class
+    are needed.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def learn_scorecard(
     """
     labels = np.flatnonzero(measures.searched)
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
-    too_many = labels.size > 2 and max_pairs < _PAIRS_PER_LABEL * labels.size
+    too_many = labels.size > 2 and (max_pairs < _PAIRS_PER_LABEL * labels.size or labels.size > _MAX_LABELS)
     if labels.size < 2 or too_many or not backend.n_items or max_signs < 1:
         return None
     allowed = _allowed(backend, constraints, labels, min_support)
