@@ -243,6 +243,7 @@ def test_the_benchmark_runs(capsys, monkeypatch):
     """On made tables and one shipped table: all models have figures, and differences are ours minus the rival."""
     folder = Path(__file__).resolve().parents[1] / "benchmarks"
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delenv("DRS_DATA", raising=False)  # tables that scikit-learn ships
     with warnings.catch_warnings():
         runpy.run_path(str(folder / "imbalance.py"))["main"](
             ["--made", "400", "--ratios", "20", "--seeds", "1", "--tables", "wine"]
