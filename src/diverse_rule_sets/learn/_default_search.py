@@ -37,6 +37,10 @@ from diverse_rule_sets.learn.samplers import RejectionSampler
 _N_OLD_STARTS = 3
 # Largest number of items of a body that the local search starts from.
 _MAX_START_ITEMS = 8
+# With many classes, at least one body is drawn for so many of them in each round.
+_CLASSES_PER_START = 4
+# If bodies are drawn for some of many classes, the chance of a class is its uncovered share plus this number.
+_LEAST_CHANCE = 0.05
 # The search ends after this many successive rounds without a new rule; each of them has more starts than the previous.
 _MAX_FAILED_ROUNDS = 3
 
@@ -75,11 +79,12 @@ def first_pass(
     trace = Trace(chosen, pool, [0] * len(given), _lambda(settings.diversity, pool))
     local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
     pool.add(local_search.cuts_of_scorecards())
+    n_starts = max(settings.n_candidates, local_search.n_labels // _CLASSES_PER_START)
     n_failed = 0
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
         local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
         starts: list[Body] = [(), *pool.best_bodies(_N_OLD_STARTS)]
-        starts += _draw_starts(sampler, local_search, settings.n_candidates * (1 + n_failed), chosen.covered, rng)
+        starts += _draw_starts(sampler, local_search, n_starts * (1 + n_failed), chosen, rng)
         pool.add(local_search.improve(starts))
         if len(chosen.steps) == len(given):
             trace = trace._replace(lambda_=_lambda(settings.diversity, pool))
@@ -135,15 +140,19 @@ def _draw_starts(
     sampler: RejectionSampler,
     local_search: LocalSearch,
     n: int,
-    covered: Cover,
+    chosen: ChosenRules,
     rng: np.random.Generator,
 ) -> list[Body]:
-    """Draw about n bodies among uncovered records: the same number for each class, or one for each of n classes."""
+    """Draw about n bodies among uncovered records: the same number for each class, or one for each of n classes.
+
+    If there are more classes, those of which the rules cover little are drawn more often.
+    """
     labels = np.flatnonzero(local_search.measures.searched)
     n_each = max(1, round(n / labels.size))
     if n < labels.size:
-        labels = np.sort(rng.choice(labels, n, replace=False))
-    bodies = [body for label in labels.tolist() for body in sampler.draw(label, n_each, covered, rng).tuples()]
+        chances = chosen.uncovered_shares()[labels] + _LEAST_CHANCE
+        labels = np.sort(rng.choice(labels, n, replace=False, p=chances / chances.sum()))
+    bodies = [body for label in labels.tolist() for body in sampler.draw(label, n_each, chosen.covered, rng).tuples()]
     constraints, max_conditions = local_search.constraints, local_search.limits.max_conditions
     if constraints.required:
         return [constraints.select_start(body, _MAX_START_ITEMS, max_conditions, rng) for body in bodies]

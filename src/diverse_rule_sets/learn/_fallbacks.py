@@ -33,7 +33,7 @@ _MAX_RECORDS = 5000
 _MAX_COMBINATIONS = 100
 # Weighted log loss (nats, over all uncovered records) that a fallback rule must save: one that saves less is mostly
 # found by chance. On large tables it must save so much for each record of the table, to be worth reading.
-_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD = 3.0, 0.001
+_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD = 3.0, 0.002
 
 
 class Fallback(NamedTuple):

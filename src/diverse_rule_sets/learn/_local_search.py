@@ -111,7 +111,8 @@ class LocalSearch:
         self.limits = limits
         self.constraints = constraints
         self._min_evidence = min_evidence
-        self.n_free = int(measures.searched.sum()) - 1  # number of free class shares
+        self.n_labels = int(measures.searched.sum())  # number of classes for which rules are learnt
+        self.n_free = self.n_labels - 1  # number of free class shares
         self._covered = CoveredRecords.nothing(backend)
         self._prices = prices
         self._chosen: Sequence[Body] = ()

@@ -139,6 +139,11 @@ class ChosenRules:
         """The records that at least one rule covers."""
         return self.earlier.records
 
+    def uncovered_shares(self) -> Floats:
+        """Return the share of the records of each class that no rule covers."""
+        totals = self._backend.class_totals
+        return np.asarray(1.0 - self._backend.class_counts(self.covered) / np.maximum(totals, 1))
+
     @property
     def covers(self) -> list[Cover]:
         """The records that each rule covers."""
