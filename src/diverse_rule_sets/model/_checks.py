@@ -293,7 +293,9 @@ def check_missing_values(codes: Any, rules: Iterable[Any]) -> tuple[tuple[Hashab
         pairs = [(column, some) for column, some in (codes.items() if isinstance(codes, Mapping) else codes)]
         known = {column: as_codes(f"missing_values[{shown(column)}]", some) for column, some in pairs}
     except (TypeError, ValueError) as problem:
-        raise problem if str(problem).startswith("missing_values[") else error("missing_values", expected, codes) from None
+        if str(problem).startswith("missing_values["):
+            raise
+        raise error("missing_values", expected, codes) from None
     if len(known) < len(pairs):
         raise error("missing_values", expected, codes)
     check_no_codes(plain_conditions(rules), known)

@@ -14,8 +14,8 @@ from diverse_rule_sets.model._scorecards import scorecards_of
 from diverse_rule_sets.model._text import (
     class_counts_text,
     conflict_text,
-    missing_text,
     digits,
+    missing_text,
     percent,
     points_figures,
     weight_notes,
