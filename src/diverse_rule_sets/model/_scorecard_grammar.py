@@ -276,13 +276,14 @@ def _missing_values(text: str) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
 def _listed_name(source: Source, position: int) -> tuple[Hashable, int]:
     """Read the name of a column and the colon after it."""
     text = source.text
+    plain = _COLUMN.match(text, position)
+    name: Hashable = None if plain is None else plain[0].rstrip()
     if text[position : position + 1] in ("`", "["):
         name, position = name_at(text, position)
-    else:
-        found = _COLUMN.match(text, position)
-        name, position = ("", position) if found is None else (found[0].rstrip(), found.end())
+    elif plain is not None:
+        position = plain.end()
     colon = _COLON.match(text, position)
-    if colon is None or name == "":
+    if colon is None or name is None:
         raise grammar_error(source, position, "the name of a column and a colon, as in 'income: -7'")
     return name, _end(_BLANKS, text, colon.end())
 
