@@ -492,6 +492,16 @@ def test_large_codes_in_other_programs():
     assert [row[2] for row in sorted(rows, key=lambda row: row[1])] == expected
 
 
+def test_polars_source_has_no_codes_beyond_64_bits():
+    rules = RuleSet.parse("IF a > 5 THEN yes\nOTHERWISE no\nMissing values: a: 18446744073709551615")
+    with pytest.raises(ValueError, match="polars source cannot represent the code 18446744073709551615"):
+        rules.to_python(kind="polars")
+    with pytest.warns(UserWarning, match="as a double, which is rounded"):
+        assert '<Value value="18446744073709551615" property="missing" />' in rules.to_pmml()
+    with pytest.warns(UserWarning, match="sqlite may answer differently for the column 'a'"):
+        rules.to_sql(dialect="sqlite")
+
+
 def test_infinite_codes_are_removed_before_a_fit():
     rng = np.random.default_rng(0)
     X = rng.random((100, 1))

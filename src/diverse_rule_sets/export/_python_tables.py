@@ -192,6 +192,10 @@ class Polars(_Tables):
 
     def _code(self, code: Any) -> str:
         """Return a code for missing values as source; large integers are not rounded."""
+        if isinstance(code, int) and not -(2**63) <= code < 2**63:
+            raise ValueError(
+                f"polars source cannot represent the code {code} for missing values: it has 64-bit integers"
+            )
         return f"pl.lit({code})" if _is_large(code) else self.value(code)
 
     def _typed_column(self, x: str, kind: str, column: Hashable) -> str:

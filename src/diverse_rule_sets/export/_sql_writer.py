@@ -97,8 +97,8 @@ class SqlWriter:
         self.names = {name: _database_name(name, columns) for name in values}
         check_different(self.names, dialect)
         check_unambiguous(rule_set, {n: text for n, text in self.names.items() if n not in columns}, dialect)
-        compared = {name: [*some, *self._codes[name]] for name, some in values.items()}
-        warn_about_values(compared, self._exact, dialect)
+        warn_about_values(values, self._exact, dialect)
+        warn_about_values(self._codes, set(self._codes), dialect)
         self._columns = {name: self._column(name, some) for name, some in values.items()}
         self._conditions: dict[Condition, Any] = {}
         self._integers: dict[int, Any] = {}
