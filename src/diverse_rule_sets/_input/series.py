@@ -216,7 +216,7 @@ def holds_objects(series: Any) -> bool:
     if _is_pandas_categorical(native):
         categories = native.cat.categories
         return categories.dtype == object and categories.inferred_type not in _ONE_TYPE
-    return str(getattr(native, "dtype", "")) == "object"
+    return str(getattr(native, "dtype", "")) in ("object", "Object")  # the second is of polars
 
 
 def _objects(series: Any) -> list[Any]:
