@@ -70,8 +70,9 @@ class Table:
         return holds_objects(self._series(self._position[name]))
 
     def with_codes(self, codes: CodesByColumn) -> Table:
-        """Return the same table with codes for missing values; columns that were decoded before have none any more."""
-        if not codes or self._series is None or all(self.codes.get(name) == some for name, some in codes.items()):
+        """Return the same table with codes for missing values; columns that are decoded already have none any more."""
+        # Compared by identity, which is enough to keep a cache: (1,) equals (True,).
+        if self._series is None or all(self.codes.get(name) is some for name, some in codes.items()):
             return self
         table = self._copy()
         table._records, table._decoded = self._records, None if self._decoded is None else {}

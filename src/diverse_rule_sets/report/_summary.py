@@ -247,7 +247,7 @@ def _rename(rule_set: RuleSet, names: Mapping[Hashable, Hashable]) -> RuleSet:
         rules=tuple(map(rename, rule_set.rules)),
         fallbacks=tuple(map(rename, rule_set.fallbacks)),
         kinds=tuple((names[column], kind) for column, kind in rule_set.kinds),
-        missing_values=tuple((names[column], codes) for column, codes in rule_set.missing_values),
+        missing_values=tuple((names[name], codes) for name, codes in rule_set.missing_values if name in names),
     )
 
 
