@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet, Scorecard, Sign
 from diverse_rule_sets.export._sql_dialects import SYSTEM_COLUMNS
+from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import PointsTable, followed_column
 from diverse_rule_sets.model._scorecards import check_scorecards
@@ -202,10 +203,25 @@ def cards_over(draw, columns, classes):
 
 
 @st.composite
-def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS, scorecards=False):
+def missing_values_of(draw, rules, columns):
+    """Draw codes for missing values of some columns: values of their pools that no condition lists."""
+    listed = {}
+    for condition in plain_conditions(rules):
+        listed.setdefault(condition.column, set()).update(condition.values_named)
+    codes = {}
+    for name, (_, pool) in columns.items():
+        offered = [value for value in pool if value not in listed.get(name, ())]
+        if offered and draw(st.booleans()):
+            codes[name] = tuple(draw(st.lists(st.sampled_from(offered), max_size=2, unique=True)))
+    return codes
+
+
+@st.composite
+def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS, scorecards=False, codes=True):
     """Draw a rule set, and the pools of values of its columns: name -> (type, values).
 
-    If ``scorecards`` is true, half of the rule sets have one or two scorecards, with probabilities by points.
+    If ``scorecards`` is true, half of the rule sets have one or two scorecards, with probabilities by points. If
+    ``codes`` is true, half of the rule sets have codes for missing values.
     """
     chosen = draw(st.lists(NAMES, min_size=1, max_size=4, unique_by=str.casefold))
     columns = {}
@@ -229,6 +245,8 @@ def rule_sets(draw, conflicts=tuple(CONFLICTS), kinds=ALL_KINDS, scorecards=Fals
         None if weights is None else tuple(weights), smoothing,
         tuple((name, kind) for name, (kind, _) in columns.items()),
     )  # fmt: skip
+    if codes and draw(st.booleans()):
+        rule_set = replace(rule_set, missing_values=draw(missing_values_of(rule_set.all_rules, columns)))
     if rule_set.scorecards:
         rule_set = draw(rule_sets_with_tables(rule_set, columns))
     return rule_set, columns

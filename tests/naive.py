@@ -723,3 +723,19 @@ def set_value(rules, y, weights, smoothing, price, uncovered_price):
         left -= records
     value += weighted_gain([sum(y[r] == k for r in left) for k in classes], totals, weights, smoothing)
     return value - uncovered_price * len(left)
+
+
+def type_of_value(value):
+    """Return the type by which two values are compared: a boolean is not a number."""
+    for name, kinds in (("boolean", bool), ("number", (int, float)), ("text", str), ("bytes", bytes)):
+        if isinstance(value, kinds):
+            return name
+    return "date" if getattr(value, "tzinfo", None) is None else "instant"
+
+
+def without_codes(values, codes):
+    """Return values with None instead of those that are codes for missing values: of the same type and equal."""
+    return [
+        None if any(type_of_value(value) == type_of_value(code) and value == code for code in codes) else value
+        for value in values
+    ]

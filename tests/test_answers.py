@@ -143,7 +143,9 @@ def test_the_text_none_in_a_file_is_read_as_text(tmp_path):
 
 def slow_answers(rule_set, frame):
     """Return the fields of `Answers`, computed rule by rule with the whole table in memory."""
-    covers = np.array([rule.covers(frame) for rule in rule_set.all_rules], bool).reshape(-1, len(frame)).T
+    codes = dict(rule_set.missing_values)
+    covers = [rule.covers(frame, missing_values=codes) for rule in rule_set.all_rules]
+    covers = np.array(covers, bool).reshape(-1, len(frame)).T
     n_rules = len(rule_set)
     by_rules, by_fallbacks = covers[:, :n_rules], covers[:, n_rules:]
     deciding, labels = [], []

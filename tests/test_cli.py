@@ -22,6 +22,7 @@ from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, Rule, Rul
 from diverse_rule_sets.cli._app import app
 from diverse_rule_sets.cli._errors import UsageError
 from diverse_rule_sets.cli._options import PAPER_PARAMETERS, PARAMETERS, directions
+from diverse_rule_sets.cli._reading_options import MISSING_VALUES
 from diverse_rule_sets.estimators._base import BINNINGS
 from diverse_rule_sets.estimators._search_classifier import DEFAULTS
 from diverse_rule_sets.learn._selection import LAMBDA_MODES
@@ -68,7 +69,8 @@ def defaults_of(kind):
 
 def test_the_options_are_the_parameters_of_the_classifier():
     defaults = defaults_of(DiverseRuleSetClassifier)
-    assert {option.name: option.default for option in PARAMETERS} == defaults | {"random_state": 0}
+    options = (*PARAMETERS, MISSING_VALUES)
+    assert {option.name: option.default for option in options} == defaults | {"random_state": 0}
 
 
 def test_the_further_options_are_the_parameters_of_the_paper_alone():

@@ -570,21 +570,24 @@ def nearly_numbers(n=200, others=("n.a.", "-", "n.a.")):
 def test_a_column_of_numbers_with_a_few_others_is_no_id(drs, tmp_path):
     table, model = tmp_path / "t.csv", tmp_path / "m.json"
     rows = nearly_numbers()
-    rows[10] = (rows[10][0], "NULL", rows[10][2])  # the given words replace the usual ones
+    rows[10] = (rows[10][0], "NULL", rows[10][2])  # the usual words stay
     table.write_text("x,c,y\n" + "".join(",".join(row) + "\n" for row in rows))
     fit = ("fit", table, "-t", "y", "--test-size", 0)
     code, _, err = drs(*fit)
     assert code == 0
-    advice = "--missing NULL --missing n.a. --missing -"
+    advice = "--missing-values x=n.a. --missing-values x=-"
     assert err == (
         "drs: warning: column 'x' is text, but nearly all its values are numbers; the others are 'n.a.', '-'; "
         f"to read it as numbers, without them, give {advice}\n"
     )
     code, _, err = drs(*fit, *advice.split(), "-o", model)
     assert (code, err) == (0, "")
-    read = load(str(table), {"missing": ("NULL", "n.a.", "-")})
+    read = dataclasses.replace(load(str(table), {}), codes={"x": ["n.a.", "-"]})
     assert read.read("x").null_count() == 3
     assert read.read("c").null_count() == 1
+    rule_set = RuleSet.from_json(model.read_text())
+    assert rule_set.missing_values == (("x", ("n.a.", "-")),)
+    assert drs("predict", model, table)[0] == 0  # the model has the codes
     assert "is text, but nearly all" not in drs(*fit, "--kind", "x=text")[2]
 
 
@@ -592,7 +595,8 @@ def test_the_advice_helps_for_typed_files_too(drs, tmp_path):
     frame = pl.DataFrame(nearly_numbers(), ["x", "c", "y"], orient="row")
     frame.write_parquet(tmp_path / "t.parquet")
     fit = ("fit", tmp_path / "t.parquet", "-t", "y", "--test-size", 0)
-    advice = re.search("give (--kind x=number --missing n.a. --missing -)$", drs(*fit)[2], re.MULTILINE)[1]
+    pattern = "give (--kind x=number --missing-values x=n.a. --missing-values x=-)$"
+    advice = re.search(pattern, drs(*fit)[2], re.MULTILINE)[1]
     assert drs(*fit, *advice.split())[::2] == (0, "")
 
 
@@ -617,7 +621,7 @@ def test_many_exceptions_are_not_all_listed(drs, tmp_path):
     (tmp_path / "t.csv").write_text("x,c,y\n" + "".join(",".join(row) + "\n" for row in rows))
     _, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--test-size", 0)
     assert "the others are 'a', 'b', 'c' and 2 more; to read" in err
-    assert err.endswith("give --missing a --missing b --missing c, and so on\n")
+    assert err.endswith("give --missing-values x=a --missing-values x=b --missing-values x=c, and so on\n")
 
 
 def test_one_warning_about_a_column_is_enough(drs, tmp_path):

@@ -44,13 +44,13 @@ def test_counts_are_those_of_the_data(drawn, seed):
     assert again.rules == rule_set.rules
     left = np.ones(len(X), bool)
     for rule in again.rules:
-        covered = rule.covers(X)
+        covered = rule.covers(X, missing_values=dict(rule_set.missing_values))
         assert dict(rule.class_counts) == {label: int((y[covered] == label).sum()) for label in rule_set.classes}
         left &= ~covered
     assert again.uncovered_counts == tuple(int((y[left] == label).sum()) for label in rule_set.classes)
     assert again.class_totals == tuple(int((y == label).sum()) for label in rule_set.classes)
     for fallback in again.fallbacks:
-        decided = fallback.covers(X) & left
+        decided = fallback.covers(X, missing_values=dict(rule_set.missing_values)) & left
         assert dict(fallback.class_counts) == {label: int((y[decided] == label).sum()) for label in rule_set.classes}
         left &= ~decided
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet
 from diverse_rule_sets._input.tables import as_table
-from diverse_rule_sets.model._answers import answer
+from diverse_rule_sets.model._answers import answer, table_for
 from diverse_rule_sets.model._changes import find_changes
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
@@ -231,7 +231,7 @@ def some_records(columns, seed, n):
 
 def labels_and_changes(rule_set, frame):
     """Return the labels and the changes of some records."""
-    table = as_table(frame)
+    table = table_for(rule_set, frame)
     labels = rule_set.predict(frame).tolist()
     axes = axes_of(rule_set, {name: table.column(name) for name in rule_set.columns})
     return labels, find_changes(rule_set, axes, labels, None)
@@ -241,6 +241,7 @@ def labels_and_changes(rule_set, frame):
 @given(rule_sets(), st.integers(0, 1000))
 def test_a_change_gives_its_label_for_every_value_that_meets_its_conditions(drawn, seed):
     rule_set, columns = drawn
+    codes = dict(rule_set.missing_values)
     kinds, frame = some_records(columns, seed, n=8)
     labels, all_changes = labels_and_changes(rule_set, frame)
     for i, changes in enumerate(all_changes):
@@ -250,16 +251,16 @@ def test_a_change_gives_its_label_for_every_value_that_meets_its_conditions(draw
             names = [one.column for one in change.conditions]
             moved = [{**frame.row(i, named=True), **dict(zip(names, row, strict=True))} for row in product(*values)]
             every = as_polars({name: [row[name] for row in moved] for name in columns}, kinds)
-            changed = every.filter(Rule(change.conditions, 0).covers(every))
+            changed = every.filter(Rule(change.conditions, 0).covers(every, missing_values=codes))
             assert change.label != labels[i]
             assert len(changed) > 0
-            assert not Rule(change.conditions, 0).covers(frame)[i] or not change.conditions
+            assert not Rule(change.conditions, 0).covers(frame, missing_values=codes)[i] or not change.conditions
             assert ((rule_set.predict(changed) == change.label) == change.is_sufficient).all()
             deciding = rule_set.deciding_rules(changed)
             alone = (deciding >= 0) | ~rule_set.covers(changed).any(axis=1)
             assert set(np.where(alone, deciding, -2).tolist()) == set(change.deciding)
             if not change.is_sufficient:
-                assert rule_set.rules[change.rule].covers(changed).all()
+                assert rule_set.rules[change.rule].covers(changed, missing_values=codes).all()
                 assert rule_set.rules[change.rule].label == change.label
 
 
@@ -268,12 +269,12 @@ def test_a_change_gives_its_label_for_every_value_that_meets_its_conditions(draw
 def test_one_column_is_changed_if_that_is_sufficient(drawn, seed):
     """A change to a missing value is reported only if no other change gives the label."""
     rule_set, columns = drawn
-    kinds, frame = some_records(columns, seed, n=6)
+    codes, (kinds, frame) = dict(rule_set.missing_values), some_records(columns, seed, n=6)
     tested = {one.column for rule in rule_set.all_rules for one in rule.conditions if is_missing(one)}
     for i, (label, changes) in enumerate(zip(*labels_and_changes(rule_set, frame), strict=True)):
         by_value, by_missing = set(), set()
         for name in rule_set.columns:
-            values = [value for value in values_around(*columns[name]) if value is not None]
+            values = [value for value in values_around(*columns[name]) if value not in (None, *codes.get(name, ()))]
             row = frame.row(i, named=True)
             moved = {other: [row[other]] * (len(values) + 1) for other in columns} | {name: [*values, None]}
             *labels, last = rule_set.predict(as_polars(moved, kinds)).tolist()

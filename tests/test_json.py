@@ -43,7 +43,8 @@ def test_written_and_read_back(drawn, seed):
     assert again.to_json() == text
     assert RuleSet.from_json(text.encode()) == rule_set
     jsonschema.validate(json.loads(text), SCHEMA)
-    assert json.loads(text)["version"] == (3 if rule_set.scorecards else 2)
+    assert json.loads(text)["version"] == (4 if rule_set.missing_values else 3 if rule_set.scorecards else 2)
+    assert again.missing_values == rule_set.missing_values
     assert ("scorecards" in json.loads(text)) == bool(rule_set.scorecards)
     assert again.scorecards == rule_set.scorecards
     assert [rule.points_table for rule in again.all_rules] == [rule.points_table for rule in rule_set.all_rules]
@@ -132,7 +133,7 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
         ({}, "expected an object"),
         ({"format": "something else"}, 'expected an object with "format": "diverse-rule-sets", got'),
         ({"rules": "diverse-rule-sets"}, "expected an object with .* got {'rules': 'diverse-rule-sets'}"),
-        (small_with(version=4), "of version 4, written by a later release; this one reads up to 3"),
+        (small_with(version=5), "of version 5, written by a later release; this one reads up to 4"),
         (small_with(version="1"), "version must be an integer at least 1, got '1'"),
         (small_with(version=True), "version must be an integer"),
         (small_with(extra=1), "the file has 'extra', which version 2"),

@@ -34,7 +34,7 @@ from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
-from models import consistent_counts
+from models import consistent_counts, missing_values_of
 
 UTC = datetime.UTC
 MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, microseconds=k) for k in range(9)]
@@ -144,7 +144,7 @@ def rule_sets(draw, conflict=None):
     rules = tuple(rule() for _ in range(draw(st.integers(0, 6))))
     fallbacks = tuple(rule() for _ in range(draw(st.integers(0, 3))))
     totals, uncovered = consistent_counts(rules, fallbacks, CLASSES, draw(counts), draw(counts))
-    return RuleSet(
+    rule_set = RuleSet(
         rules,
         CLASSES,
         draw(st.sampled_from(CLASSES)),
@@ -155,6 +155,19 @@ def rule_sets(draw, conflict=None):
         draw(st.none() | st.lists(st.floats(0.01, 100), min_size=3, max_size=3).map(tuple)),
         draw(st.none() | st.sampled_from([0, 0.5, 10])),
     )
+    return replace(rule_set, missing_values=draw(missing_values_of(rule_set.all_rules, POOLS)))
+
+
+# Values of the columns of some_records that may be codes for missing values.
+POOLS = {
+    "size": ("number", [-1.5, -0.5, 0.0, 1.0]),
+    "word": ("text", ["a", "b", "c"]),
+    "flag": ("boolean", [True, False]),
+    "mixed": ("category", ["x", 2.5]),
+    "day": ("date", [datetime.datetime(2020, 1, d) for d in range(1, 9)]),
+    "moment": ("date (UTC)", [moment.replace(tzinfo=UTC) for moment in MOMENTS]),
+    "whole": ("number", [0, 1, 2, 3]),
+}
 
 
 def example_set(conflict="smoothed", n_rules=8, seed=1):
@@ -555,9 +568,12 @@ def random_edit(column, rng):
     return moment.strftime("%Y-%m-%dT%H:%M:%S"), moment.tz_localize("UTC") if column["utc"] else moment
 
 
-@pytest.mark.parametrize("conflict", CONFLICTS)
-def test_the_panel_predicts_as_the_rule_set_does(browser, tmp_path, conflict):
-    rules = example_set(conflict)
+CODES = {"size": (0.5, -1), "day": (datetime.datetime(2020, 1, 3), datetime.datetime(2020, 1, 7)), "whole": (2,)}
+
+
+@pytest.mark.parametrize(("conflict", "codes"), [*((conflict, {}) for conflict in CONFLICTS), ("smoothed", CODES)])
+def test_the_panel_predicts_as_the_rule_set_does(browser, tmp_path, conflict, codes):
+    rules = replace(example_set(conflict), missing_values=codes)
     X, y = some_records(200, 7)
     browser.open(write_html(rules, X, y, tmp_path / "page.html"))
     columns, records = browser.data["columns"], browser.data["records"]
@@ -585,6 +601,8 @@ def test_the_panel_predicts_as_the_rule_set_does(browser, tmp_path, conflict):
         deciding_rules.add(results[0][1])
     assert len(deciding_rules) > 3
     assert browser.messages == []
+    lines = [element.text for element in browser.driver.find_elements("css selector", "#missing-values")]
+    assert lines == (["Missing values: size: 0.5, -1; day: 2020-01-03, 2020-01-07; whole: 2."] if codes else [])
 
 
 def test_the_panel_names_the_rules_that_agree_and_contradict(browser, tmp_path):

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._input.checks import check_choice, check_number
 from diverse_rule_sets._input.labels import as_labels
-from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
-from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers, overlap_kinds
+from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers, overlap_kinds, table_for
 from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["Size", "coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share", "size"]
@@ -134,7 +133,7 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     """
     _check(rule_set)
     check_number("lambda_", lambda_, numbers.Real, low=0)
-    table = as_table(X)
+    table = table_for(rule_set, X)
     codes, n_classes = as_labels(y, rule_set.classes, table.n_records), len(rule_set.classes)
     covers = _covers(rule_set, table)
     counts = np.array([np.bincount(codes[covered], minlength=n_classes) for covered in covers])
@@ -152,7 +151,7 @@ def _check(rule_set: Any) -> None:
 def _covers(rule_set: RuleSet, X: Any) -> Covers:
     """Return which rules cover which records, without the fallback rules and the columns that only they use."""
     _check(rule_set)
-    return find_covers(CoverPlan(rule_set.rules), as_table(X), rule_set.expected_kinds)
+    return find_covers(CoverPlan(rule_set.rules), table_for(rule_set, X), rule_set.expected_kinds)
 
 
 def _dispersion(covers: Covers) -> float:

@@ -24,6 +24,7 @@ class Fitted:
     def __init__(self, case, X, y, new, clf):
         self.case, self.X, self.y, self.new, self.clf = case, X, y, new, clf
         self.rule_set = clf.rule_set_
+        self.codes = dict(clf.rule_set_.missing_values)
         self.draw = Draw(case.seed)
         self.exempt = []
 

@@ -153,7 +153,7 @@ def _check_sql(run, dialect, ask):
         return
     records = records_of(run)
     kinds = {name: _DATABASE_KINDS.get(run.rule_set.kind(name)) for name in run.rule_set.columns}
-    if records is None or None in kinds.values() or len(records) > 300:
+    if records is None or None in kinds.values() or len(records) > 300 or _has_inexact_codes(run, records):
         run.exempt.append(f"{dialect} not compared")
         return
     try:
@@ -172,6 +172,13 @@ def _check_sql(run, dialect, ask):
     rules = [row[2] or 0 for row in rows]
     if rules != (run.rule_set.deciding_rules(run.X) + 1).tolist():
         raise CheckError(f"{dialect} names other deciding rules", code)
+
+
+def _has_inexact_codes(run, records):
+    """Return whether codes are compared with integers or booleans that the database would hold as floats."""
+    read = run.rule_set.codes_read
+    large = any(isinstance(code, int) and abs(code) >= 2**53 for codes in read.values() for code in codes)
+    return large or any(isinstance(record[name], bool | np.bool_) for record in records for name in read)
 
 
 def _label(value, classes):

@@ -140,9 +140,22 @@ def rule_set(draw):
     made = RuleSet(
         rules, tuple(classes), default, totals, uncovered, conflict, fallbacks, weights, smoothing, kinds
     )  # fmt: skip
+    if draw.chance(0.4):
+        made = with_codes(draw, made, columns)
     if draw.chance(0.5):
         return made
     return with_scorecards(draw, made, [scorecard(draw, columns, classes) for _ in range(draw.between(1, 2))])
+
+
+def with_codes(draw, made, columns):
+    """Return a rule set with codes for missing values of some columns."""
+    codes = {}
+    for name, kind in draw.some(columns, draw.between(1, 3)):
+        codes[name] = tuple(_POOLS[kind](draw, draw.between(1, 2)) if draw.chance(0.8) else ["?", -9])
+    try:
+        return replace(made, missing_values=codes)
+    except ValueError:  # a condition lists a code
+        return made
 
 
 @cache

@@ -13,7 +13,7 @@ from .values import is_missing, source
 CONFLICTS = ("smoothed", "precision", "f1", "first", "vote", "counts")
 # Parameters that a fit may refuse because of the table or of each other.
 MAY_BE_REFUSED = ("given_rules", "monotone", "binning", "required", "class_weight", "max_candidates", "max_conditions")
-MAY_BE_REFUSED += ("scorecards",)
+MAY_BE_REFUSED += ("scorecards", "missing_values")
 
 
 # Values that are wrong for some or all parameters: an error must name the parameter.
@@ -39,15 +39,27 @@ WRONG_VALUES = (
 def estimator_of(draw, columns, labels):
     """Return the name of a class, and parameters that suit a table; sometimes one has a wrong value."""
     name, parameters = _estimator(draw, columns, labels)
+    if draw.chance(0.2):
+        parameters["missing_values"] = _missing_values(draw, columns)
     if draw.chance(0.04):
         chosen = draw.pick([*parameters, *(_ALL if name != "IDSClassifier" and "Rule" in name else ())])
         parameters[chosen] = draw.pick(WRONG_VALUES)
     return name, parameters
 
 
+def _missing_values(draw, columns):
+    """Return codes for missing values as source: values of columns, for all columns or for one."""
+    column = draw.pick(columns)
+    known = [
+        value for value in column.values if isinstance(value, str | bool | numbers.Real | datetime.datetime | bytes)
+    ]
+    codes = source(draw.some(known, draw.between(1, 3)) if known else [-9, "?"])
+    return codes if draw.chance(0.6) else f"{{{source(column.name)}: {codes}}}"
+
+
 _ALL = ("max_rules", "max_conditions", "max_overlap", "min_support", "conflict", "binning", "default", "given_rules")
 _ALL += ("forbidden", "required", "monotone", "random_state", "n_jobs", "class_weight", "smoothing", "min_evidence")
-_ALL += ("max_fallbacks", "negation", "scorecards", "max_signs")
+_ALL += ("max_fallbacks", "negation", "scorecards", "max_signs", "missing_values")
 
 
 def _estimator(draw, columns, labels):

@@ -28,7 +28,7 @@ def check_limits(run):
     support = clf.min_support if run.case.estimator in ("DiverseRuleSetClassifier", "DRSClassifier") else 1
     by_label = {}
     for j, rule in enumerate(rule_set):
-        covers = rule.covers(run.X)
+        covers = rule.covers(run.X, missing_values=run.codes)
         _check_counts(rule, covers, y, f"rule {j + 1}")
         if j >= n_given:
             _check_limit(
@@ -39,7 +39,7 @@ def check_limits(run):
         covered |= covers
         by_label[rule.label] = by_label.get(rule.label, False) | covers
     for j, rule in enumerate(rule_set.fallbacks):
-        covers = rule.covers(run.X) & ~covered
+        covers = rule.covers(run.X, missing_values=run.codes) & ~covered
         _check_counts(rule, covers, y, f"fallback rule {j + 1}")
         covered |= covers
     if not covered.all() and run.answers[0][int(np.argmin(covered))] != rule_set.default:
@@ -139,7 +139,7 @@ def check_text(run):
                 raise CheckError(f"{str(rule)!r} is not read back: {error}", code)
         elif again != rule:
             raise CheckError(f"{str(rule)!r} is read back as {str(again)!r}", code)
-        elif not (again.covers(run.X) == rule.covers(run.X)).all():
+        elif not (again.covers(run.X, missing_values=run.codes) == rule.covers(run.X, missing_values=run.codes)).all():
             raise CheckError(f"{str(rule)!r} read back covers other records", code)
 
 

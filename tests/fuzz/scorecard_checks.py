@@ -41,7 +41,7 @@ def _check_learnt(run, card):
     if not all(1 <= n <= 9 for n in points) or math.gcd(*points, *card.base.values()) != 1:
         raise CheckError(f"a learnt scorecard has other points than 1 to 9, or a common factor: {card}", _SHOW)
     for sign in card.signs:
-        n_records = int(drs.Rule((sign.condition,), card.labels[0]).covers(run.X).sum())
+        n_records = int(drs.Rule((sign.condition,), card.labels[0]).covers(run.X, missing_values=run.codes).sum())
         if not run.clf.min_support <= n_records <= run.case.n_records - run.clf.min_support:
             raise CheckError(f"a sign holds for {n_records} of {run.case.n_records} records: {sign}", _SHOW)
 
@@ -50,7 +50,7 @@ def _check_points(run, card):
     """The points of the training records are the sums of those of the signs that hold, one sign at a time."""
     sums = np.zeros((run.case.n_records, len(card.labels)), int) + [card.base.get(label, 0) for label in card.labels]
     for sign in card.signs:
-        holds = drs.Rule((sign.condition,), card.labels[0]).covers(run.X)
+        holds = drs.Rule((sign.condition,), card.labels[0]).covers(run.X, missing_values=run.codes)
         sums[holds] += [sign.points.get(label, 0) for label in card.labels]
     for j, rule in enumerate(run.rule_set.all_rules):
         expected = np.ones(run.case.n_records, bool)
@@ -59,7 +59,7 @@ def _check_points(run, card):
             continue
         for condition in own:
             expected &= _holds(condition, card, sums)
-        if (expected != rule.covers(run.X)).any():
+        if (expected != rule.covers(run.X, missing_values=run.codes)).any():
             code = f"print(clf.rule_set_.all_rules[{j}].covers(X))"
             raise CheckError(f"{rule} covers other records than its points say", code)
 

@@ -83,7 +83,7 @@ class Column:
     @property
     def type_of_values(self) -> str:
         """The type of the values, such as ``"number"`` also for a category of numbers."""
-        return _TYPE_OF_VALUES.get(self.kind, self.kind)
+        return type_of_values(self.kind)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -93,6 +93,11 @@ class Column:
         if self.kind in (DATE, INSTANT):
             return np.isnat(self.values)
         return np.asarray(self.values < 0)
+
+
+def type_of_values(kind: str) -> str:
+    """Return the type of the values of a column of a type."""
+    return _TYPE_OF_VALUES.get(kind, kind)
 
 
 def column_of_objects(name: Hashable, values: list[Any], expected: str = "") -> Column:

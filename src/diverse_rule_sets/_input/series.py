@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets._input.codes import column_without, objects_without
 from diverse_rule_sets._input.columns import (
     VALUES,
     Column,
@@ -32,7 +33,7 @@ from diverse_rule_sets._input.values import (
 )
 
 
-def decode(name: Hashable, series: Any, expected: str = "") -> Column:
+def decode(name: Hashable, series: Any, expected: str = "", codes: Sequence[Any] = ()) -> Column:
     """Return a numpy array or narwhals series as a column.
 
     Parameters
@@ -41,6 +42,7 @@ def decode(name: Hashable, series: Any, expected: str = "") -> Column:
     series : the values
     expected : the type of the column, if it is known: every value must have this type. By default the most specific
         type that fits all values; with ``VALUES`` never one that is compared by order
+    codes : values that mean that a value is missing; they have no influence on the type
 
     Raises
     ------
@@ -49,9 +51,10 @@ def decode(name: Hashable, series: Any, expected: str = "") -> Column:
     try:
         values = _typed_column(name, series)
         if not isinstance(values, Column):
-            return column_of_objects(name, values, expected)
-        column = convert(values, lambda: _objects(series), expected)
-        return as_any_values(column) if expected == VALUES and _holds_objects(series) else column
+            return column_of_objects(name, objects_without(values, codes), expected)
+        known = column_without(values, codes, lambda: _objects(series))
+        column = convert(known, lambda: objects_without(_objects(series), codes), expected)
+        return as_any_values(column) if expected == VALUES and holds_objects(series) else column
     except (TypeError, ValueError, OverflowError) as error:
         text = str(error)
         kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -204,7 +207,7 @@ def _is_pandas_categorical(native: Any) -> bool:
 _ONE_TYPE = ("string", "bytes", "boolean", "integer", "floating", "mixed-integer-float", "decimal", "date")
 
 
-def _holds_objects(series: Any) -> bool:
+def holds_objects(series: Any) -> bool:
     """Return whether a series holds Python objects, whose types may differ from one slice to the next.
 
     The types of a pandas category are those of all its declared categories, which slices have in common.
@@ -213,7 +216,7 @@ def _holds_objects(series: Any) -> bool:
     if _is_pandas_categorical(native):
         categories = native.cat.categories
         return categories.dtype == object and categories.inferred_type not in _ONE_TYPE
-    return str(getattr(native, "dtype", "")) == "object"
+    return str(getattr(native, "dtype", "")) in ("object", "Object")  # the second is of polars
 
 
 def _objects(series: Any) -> list[Any]:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import did_you_mean
+from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
-from diverse_rule_sets._input.series import decode
+from diverse_rule_sets._input.series import decode, holds_objects
 from diverse_rule_sets._input.values import equals_no_name, plain
 
 # Up to this number of columns narwhals finds a column as fast as the library itself; the time grows with the number.
@@ -33,6 +34,7 @@ class Table:
         self._position = {name: j for j, name in enumerate(self.names)}
         self._records: NDArray[np.int64] | None = None  # numbers of the records; None: all
         self._decoded: dict[tuple[Hashable, str], Column] | None = None  # cache of columns; None: no cache
+        self.codes: CodesByColumn = {}  # values that mean in some columns that a value is missing
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self._position
@@ -56,22 +58,36 @@ class Table:
             raise ValueError(f"X has no column {name!r}, which the rules use; its columns are {known}{hint}")
         if self._decoded is not None and (name, expected) in self._decoded:
             return self._decoded[name, expected]
-        column = decode(name, self._series(self._position[name]), expected)
+        column = decode(name, self._series(self._position[name]), expected, self.codes.get(name, ()))
         if self._records is not None:
             column = replace(column, values=column.values[self._records])
         if self._decoded is not None:
             self._decoded[name, expected] = column
         return column
 
+    def holds_objects(self, name: Hashable) -> bool:
+        """Return whether a column is stored as Python objects, whose types may differ."""
+        return holds_objects(self._series(self._position[name]))
+
+    def with_codes(self, codes: CodesByColumn) -> Table:
+        """Return the same table with codes for missing values; columns that are decoded already have none any more."""
+        # Compared by identity, which is enough to keep a cache: (1,) equals (True,).
+        if self._series is None or all(self.codes.get(name) is some for name, some in codes.items()):
+            return self
+        table = self._copy()
+        table._records, table._decoded = self._records, None if self._decoded is None else {}
+        table.codes = {**self.codes, **codes}
+        return table
+
     def with_cache(self) -> Table:
         """Return the same table with a cache of columns, for callers that read a column several times."""
-        table = Table(self.names, self.n_records, self._series, self.named)
+        table = self._copy()
         table._records, table._decoded = self._records, {}
         return table
 
     def take(self, records: NDArray[np.int64]) -> Table:
         """Return a table of the records with the given numbers."""
-        table = Table(self.names, len(records), self._series, self.named)
+        table = self._copy(len(records))
         table._records = records if self._records is None else self._records[records]
         return table
 
@@ -79,6 +95,13 @@ class Table:
         """Return the same columns with other names, by position."""
         table = Table(names, self.n_records, self._series, named=True)
         table._records = self._records
+        table.codes = {new: self.codes[old] for old, new in zip(self.names, names, strict=True) if old in self.codes}
+        return table
+
+    def _copy(self, n_records: int | None = None) -> Table:
+        """Return the same columns."""
+        table = Table(self.names, self.n_records if n_records is None else n_records, self._series, self.named)
+        table.codes = self.codes
         return table
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +24,7 @@ from diverse_rule_sets.cli._options import (
     read_database_names,
     with_options,
 )
-from diverse_rule_sets.cli._reading_options import KIND, READING
+from diverse_rule_sets.cli._reading_options import KIND, MISSING_VALUES, READING
 
 app = typer.Typer(
     name="drs",
@@ -86,11 +87,14 @@ def overview(
         "drs fit people.csv -t income --drop id --max-rules 10 --kind zip=text",
         "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
+        "drs fit people.csv -t income --missing-values '?' --missing-values age=-9",
         "drs fit people.csv -t income --separator ';' --decimal ,",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
 )
-@with_options(splitting=(TEST_SIZE,), reading=(*READING, KIND), parameters=(*PARAMETERS, *PAPER_PARAMETERS))
+@with_options(
+    splitting=(TEST_SIZE,), reading=(*READING, KIND), parameters=(*PARAMETERS, MISSING_VALUES, *PAPER_PARAMETERS)
+)
 def fit(
     table: TableFile,
     target: Target,
@@ -128,7 +132,7 @@ def fit(
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
-    loaded = load(table, reading)
+    loaded = replace(load(table, reading), codes=parameters.get("missing_values", {}))
     records = make_records(loaded, target, drop or [], drop_unlabelled)
     check_columns(parameters, records.X.columns, target, drop or [])
     warn_about_columns(loaded, records.X)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -49,6 +49,16 @@ class Cells:
     missing: tuple[str, ...] = MISSING
     date_format: str | None = None
     decimal: str = "."
+
+    def with_missing(self, texts: Iterable[str]) -> Cells:
+        """Return the same with further texts of a missing value."""
+        return replace(self, missing=(*self.missing, *texts))
+
+    def parse_number(self, cell: str) -> int | float | None:
+        """Return the number of a cell; None if it is not a number."""
+        if not _is_number(cell, self.decimal):
+            return None
+        return int(cell) if re.fullmatch("[-+]?[0-9]+", cell) else float(cell.replace(",", "."))
 
     def strip(self, column: pl.Series, values: Collection[Any] = ()) -> pl.Series:
         """Return the cells without outer blanks, and null for missing values; a text in ``values`` is not missing."""

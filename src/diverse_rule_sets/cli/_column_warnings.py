@@ -35,11 +35,11 @@ def _text_warning(table: LoadedTable, name: str) -> str:
     """Return a warning about a text column with numbers; empty if it has none, or if the user chose its type."""
     if name in table.kinds:
         return ""
-    example = table.cells.find_decimal_comma(table.column(name)) if table.is_text else None
+    example = table.cells_of(name).find_decimal_comma(table.column(name)) if table.is_text else None
     if example is not None:
         problem = f"column {name!r} is text, but nearly all its values look like numbers with a decimal comma"
         return f"{problem}, such as {example!r}; to read them as numbers give --decimal ,"
-    exceptions = table.cells.find_exceptions(table.column(name))
+    exceptions = table.cells_of(name).find_exceptions(table.column(name))
     if not exceptions:
         return ""
     listed = ", ".join(map(repr, exceptions[:_LISTED]))
@@ -49,9 +49,8 @@ def _text_warning(table: LoadedTable, name: str) -> str:
 
 
 def _options(table: LoadedTable, name: str, exceptions: list[str]) -> str:
-    """Return the options that read a column as numbers: the given words replace the words for missing values."""
-    words = [*table.words_for_missing(), *exceptions[:_LISTED]]
-    options = [f"--missing {shlex.quote(word)}" for word in words]
+    """Return the options that read a column as numbers, also when the model is used."""
+    options = [f"--missing-values {shlex.quote(f'{name}={word}')}" for word in exceptions[:_LISTED]]
     if not table.is_text:
         options.insert(0, f"--kind {shlex.quote(f'{name}=number')}")
     return " ".join(options) + (", and so on" if len(exceptions) > _LISTED else "")

@@ -6,7 +6,7 @@ import inspect
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
-from diverse_rule_sets.cli._column_types import as_labels
+from diverse_rule_sets.cli._codes import kept_codes, typed_codes
+from diverse_rule_sets.cli._column_types import Cells, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._progress import show_progress
@@ -27,14 +28,15 @@ _MANY_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Records:
-    """The columns that rules may read, and a label for each record."""
+    """The columns that rules may read, a label for each record, and how the cells were read."""
 
     X: pl.DataFrame
     y: pl.Series
+    cells: Cells = field(default_factory=Cells)
 
     def select(self, rows: NDArray[np.int64]) -> Records:
         """Return the records at some positions."""
-        return Records(self.X[rows], self.y[rows])
+        return Records(self.X[rows], self.y[rows], self.cells)
 
 
 def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
@@ -57,7 +59,7 @@ def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unla
             )
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
     _check_labels(y, table.name)
-    return Records(X, y)
+    return Records(X, y, table.cells)
 
 
 def _check_labels(y: pl.Series, name: str) -> None:
@@ -119,10 +121,10 @@ def check_columns(parameters: Mapping[str, Any], names: Sequence[str], target: s
         given = parameters.get(option, ())
         given = directions_by_column(given, names) if option == "monotone" and given else given
         for name in () if isinstance(given, str) else given:
-            if name not in names:
+            if name not in names and name is not None:  # None means all columns
                 reason = f"which the table does not have as a column{did_you_mean(name, names)}"
                 reason = "the target" if name == target else "which --drop leaves out" if name in drop else reason
-                raise UsageError(f"--{option} names {name!r}, {reason}")
+                raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {reason}")
 
 
 def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:
@@ -134,9 +136,13 @@ def fit_rules(records: Records, parameters: Mapping[str, Any], paper: bool, verb
     arguments = {"random_state": 0, **convert_labels(parameters, records.y)}
     if "monotone" in arguments:
         arguments["monotone"] = directions_by_column(arguments["monotone"], records.X.columns)
+    codes = arguments.pop("missing_values", {})
+    if codes:
+        arguments["missing_values"] = typed_codes(codes, records.X, records.cells)
     with option_errors(parameters), show_progress(description, verbose) as progress:
         clf = _estimator(paper)(**arguments, verbose=progress.verbose)
-        return clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
+        rule_set = clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
+        return replace(rule_set, missing_values=kept_codes(codes, records.X, records.cells)) if codes else rule_set
 
 
 def split_records(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

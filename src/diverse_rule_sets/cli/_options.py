@@ -394,4 +394,4 @@ REPORT_OPTIONS = (
 # Parameters with labels, which are converted to the type of the labels in the table.
 LABEL_PARAMETERS = ("class_weight", "default")
 # Parameters with names of columns.
-COLUMN_PARAMETERS = ("forbidden", "required", "monotone", "binning")
+COLUMN_PARAMETERS = ("forbidden", "required", "monotone", "binning", "missing_values")

@@ -14,6 +14,7 @@ import polars as pl
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special, whole_file
+from diverse_rule_sets.cli._codes import texts_in_model
 from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_errors, write_standard_output
@@ -47,10 +48,16 @@ def records_for(rule_set: RuleSet, table: LoadedTable, also: Sequence[str] = ())
     values: dict[Any, list[Any]] = {}
     for condition in plain_conditions(rule_set.all_rules):
         values.setdefault(condition.column, []).extend(condition.values_named)
-    columns = [table.read(name, rule_set.kind(name) or None, tuple(values[name])) for name in column_names(rule_set)]
+    codes = {name: texts_in_model(some) for name, some in rule_set.missing_values}
+    columns = [
+        table.read(name, rule_set.kind(name) or None, tuple(values[name]), codes.get(name, ()))
+        for name in column_names(rule_set)
+    ]
     if not columns:  # no rule has a condition: only the number of records matters
         columns = [pl.Series("x", np.zeros(table.frame.height))]
-    return pl.DataFrame([*columns, *(table.read(name) for name in also if name not in rule_set.columns)])
+    return pl.DataFrame(
+        [*columns, *(table.read(name, missing=codes.get(name, ())) for name in also if name not in rule_set.columns)]
+    )
 
 
 def labels_for(rule_set: RuleSet, table: LoadedTable, target: str) -> list[Any]:

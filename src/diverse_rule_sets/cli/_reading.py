@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ import polars as pl
 
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special
+from diverse_rule_sets.cli._codes import CodeTexts, texts_of
 from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, standard_input
@@ -51,6 +52,7 @@ class LoadedTable:
     is_text : all columns are text that is not yet converted to other types
     cells : how to convert the text
     kinds : the column types that the user has given
+    codes : the texts of codes for missing values that the user has given, by column
     """
 
     frame: pl.DataFrame
@@ -59,6 +61,7 @@ class LoadedTable:
     is_text: bool
     cells: Cells
     kinds: Mapping[str, str] = field(default_factory=dict)
+    codes: CodeTexts = field(default_factory=dict)
 
     def column(self, name: str) -> pl.Series:
         """Return a column as it is in the file; raise an error that lists the columns if there is no such column."""
@@ -66,23 +69,24 @@ class LoadedTable:
             raise InputError(f"{self.name}: there is no column {name!r}; {_columns_text(self.names, name)}")
         return self.frame[name]
 
-    def read(self, name: str, kind: str | None = None, values: tuple[Any, ...] = ()) -> pl.Series:
-        """Return a column with its cells as values of a type; by default the type that the user gave, or that fits."""
+    def read(
+        self, name: str, kind: str | None = None, values: tuple[Any, ...] = (), missing: Sequence[str] = ()
+    ) -> pl.Series:
+        """Return a column with its cells as values of a type; by default the type that the user gave, or that fits.
+
+        ``values`` are those of the rules, and ``missing`` are the texts of missing values of the model.
+        """
         column, given = self.column(name), self.kinds.get(name)
         if column.dtype != pl.String:
             return column.cast(pl.String) if given == TEXT else column
         if not self.is_text and (kind or given or TEXT) == TEXT:
             return column
-        return self.cells.read(column, kind or given or self.cells.guess_kind(column), values)
+        cells = self.cells_of(name).with_missing(missing)
+        return cells.read(column, kind or given or cells.guess_kind(column), values)
 
-    def words_for_missing(self) -> list[str]:
-        """Return the texts of missing values that occur in the table."""
-        found: set[str] = set()
-        for column in self.frame:
-            if column.dtype == pl.String:
-                cells = column.str.strip_chars()
-                found.update(cells.filter(cells.is_in(list(self.cells.missing))).unique())
-        return [word for word in self.cells.missing if word in found]
+    def cells_of(self, name: str) -> Cells:
+        """Return how to convert the text of a column; codes for missing values are missing."""
+        return self.cells.with_missing(texts_of(self.codes, name))
 
     def labels(self, name: str) -> pl.Series:
         """Return a column of labels: numbers, booleans, or text without outer blanks; null if missing."""

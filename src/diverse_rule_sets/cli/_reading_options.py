@@ -64,6 +64,17 @@ def read_kinds(given: list[str]) -> dict[str, str]:
     return pairs
 
 
+def read_codes(given: list[str]) -> dict[str | None, list[str]]:
+    """Return the texts of codes of `?`, for all columns, or `income=-9`, for one column."""
+    codes: dict[str | None, list[str]] = {}
+    for text in given:
+        column, sign, code = text.rpartition("=")
+        if not code or (sign and not column):
+            raise ValueError("a code such as -9 or '?', or column=code, several times")
+        codes.setdefault(column if sign else None, []).append(code)
+    return codes
+
+
 _PANEL = "Reading the table"
 READING: tuple[Option, ...] = (
     Option(
@@ -72,10 +83,28 @@ READING: tuple[Option, ...] = (
     Option("separator", read_separator, "CHAR", "The character between two cells.", "comma; tab for tsv", panel=_PANEL),
     Option("decimal", read_decimal_mark, "CHAR", "The decimal mark of numbers: a point or a comma.", ".", panel=_PANEL),
     Option("encoding", read_encoding, "NAME", "The encoding of the text, such as latin-1.", "utf-8", panel=_PANEL),
-    Option("missing", tuple, "WORD", "Text of a missing value (repeat).", "NA, N/A, NaN, null, None", True, _PANEL),
+    Option(
+        "missing",
+        tuple,
+        "WORD",
+        "Text of a missing value in this file (repeat).",
+        "NA, N/A, NaN, null, None",
+        True,
+        _PANEL,
+    ),
     Option(
         "date_format", read_date_format, "FORMAT", "The format of dates, such as %d.%m.%Y.", "2024-12-31", panel=_PANEL
     ),
+)
+# A parameter of the classifiers: the model keeps the codes, and the other commands use them.
+MISSING_VALUES = Option(
+    "missing_values",
+    read_codes,
+    "CODE|COL=CODE",
+    "A code for missing values, which the model keeps: -9 or age=-9 (repeat).",
+    None,
+    True,
+    _PANEL,
 )
 # For commands without a model, which has the types of the columns.
 KIND = Option(

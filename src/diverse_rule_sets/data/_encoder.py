@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
 from diverse_rule_sets._input.checks import did_you_mean, list_text
+from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets.data._cut_points import Target
@@ -57,6 +58,7 @@ class Encoder:
         there is none
     kinds : type of each column that was read, by name
     domains : what is known about the values of each of these columns, by name
+    codes : the codes for missing values of the columns of the table, by name
     """
 
     conditions: list[Condition]
@@ -64,6 +66,7 @@ class Encoder:
     opposites: Integers
     kinds: dict[Hashable, str]
     domains: dict[Hashable, Domain]
+    codes: CodesByColumn
 
     def __init__(self, options: CutOptions, given: GivenConditions = NO_CONDITIONS) -> None:
         self.options = options
@@ -144,6 +147,7 @@ class Encoder:
         """Learn the conditions column by column; if blocks are given, add the bits to them."""
         _check_binning(self.options.binning, table)
         self.conditions, self.kinds, self.domains, columns = [], {}, {}, []
+        self.codes = table.codes
         opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):

@@ -6,7 +6,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import NamedTuple
 
 from diverse_rule_sets._bits.bitset import Flags
+from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets.model._checks import check_no_codes
 from diverse_rule_sets.model._conditions import Condition
 
 
@@ -56,6 +58,11 @@ class GivenConditions:
         """Iterate over the conditions on a column: the number of each, and whether it holds for each record."""
         for number in self._by_column.get(column.name, ()):
             yield number, self._conditions[number].holds(column)
+
+    def check_codes(self, codes: CodesByColumn) -> None:
+        """Raise ValueError if a condition lists a code for missing values as a value."""
+        for given in self._conditions:
+            check_no_codes([given.condition], codes, f"{given.origin}: ")
 
     def __len__(self) -> int:
         return len(self._conditions)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import comparable_labels, encode_labels
+from diverse_rule_sets._input.missing import settle_codes
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets._util.names import similar_names
@@ -52,7 +53,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A scikit-learn classifier whose fitted state is a :class:`RuleSet`.
 
     A subclass has parameters, a table of checks for them, and the method ``_learn``. The parameters ``binning``,
-    ``n_jobs`` and ``verbose`` have the same meaning in all subclasses.
+    ``missing_values``, ``n_jobs`` and ``verbose`` have the same meaning in all subclasses.
     """
 
     rule_set_: RuleSet
@@ -93,6 +94,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         make = type(self)._make_backend
         return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
 
+    def _training_table(self, X: Any) -> Table:
+        """Return a table to fit, in which the codes of ``missing_values`` are missing values."""
+        table = as_table(X)
+        return table.with_codes(settle_codes(self.missing_values, table))
+
     def __getstate__(self) -> dict[str, Any]:
         return pickled_state(super().__getstate__())
 
@@ -122,7 +128,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener = listeners(int(self.verbose), on_progress)
-        table = as_table(X)
+        table = self._training_table(X)
         classes, codes = encode_labels(y, table.n_records)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)

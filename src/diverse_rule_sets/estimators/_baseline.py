@@ -24,6 +24,7 @@ from diverse_rule_sets._input.checks import (
     check_number,
     warn,
 )
+from diverse_rule_sets._input.missing import MissingValues
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
@@ -47,6 +48,7 @@ CONDITIONS = ("thresholds", "bins")
 BASELINE_CHECKS: dict[str, Check] = {
     "conditions": Choice(CONDITIONS),
     "binning": Binning(),
+    "missing_values": MissingValues(),
     "n_bins": Number(numbers.Integral, low=2, high=1000),
     "max_conditions": Optional(Number(numbers.Integral, low=1, high=MAX_CONDITIONS)),
     "max_rules": Optional(Number(numbers.Integral, low=0, high=MAX_RULES)),

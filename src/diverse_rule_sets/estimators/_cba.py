@@ -43,6 +43,8 @@ class CBAClassifier(MiningBaseline):
         looks like an identifier is left out, with a warning, unless the column is named here.
     n_bins : int, default=5
         Maximum number of bins of a column.
+    missing_values : value, list of values, dict of column names, or None, default=None
+        Codes that mean that a value is missing; see :class:`DiverseRuleSetClassifier`.
     max_candidates : int, default=2_000_000
         Maximum number of frequent bodies, at most 10,000,000. If more reach a given ``min_support``, fit raises
         ValueError.
@@ -117,6 +119,7 @@ class CBAClassifier(MiningBaseline):
         conditions: str = "bins",
         binning: Any = "supervised",
         n_bins: int = 5,
+        missing_values: Any = None,
         max_candidates: int = 2_000_000,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -128,6 +131,7 @@ class CBAClassifier(MiningBaseline):
         self.conditions = conditions
         self.binning = binning
         self.n_bins = n_bins
+        self.missing_values = missing_values
         self.max_candidates = max_candidates
         self.n_jobs = n_jobs
         self.verbose = verbose

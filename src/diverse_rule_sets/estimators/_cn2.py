@@ -45,7 +45,7 @@ class CN2Classifier(Baseline):
         Maximum number of rules; the first ones are kept, classes in sorted order.
     max_conditions : int or None, default=5
         Maximum number of conditions of a rule.
-    conditions, binning, n_bins, n_jobs, verbose
+    conditions, binning, n_bins, missing_values, n_jobs, verbose
         As for :class:`CBAClassifier`.
 
     Attributes
@@ -115,6 +115,7 @@ class CN2Classifier(Baseline):
         conditions: str = "bins",
         binning: Any = "supervised",
         n_bins: int = 5,
+        missing_values: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -127,6 +128,7 @@ class CN2Classifier(Baseline):
         self.conditions = conditions
         self.binning = binning
         self.n_bins = n_bins
+        self.missing_values = missing_values
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -92,6 +92,13 @@ class DiverseRuleSetClassifier(SearchClassifier):
     negation : bool, default=False
         Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
         not occur in training.
+    missing_values : value, list of values, dict of column names, or None, default=None
+        Codes that mean that a value is missing, such as ``-9`` or ``[-7, -8, "?"]``; None, NaN and the like are missing
+        in any case. Codes are compared by type and value. A code applies to the columns of its type: a number to
+        columns of numbers, text to columns of text and to columns of Python objects. A dict has codes for some columns,
+        as in ``{"income": [-7, -8], "job": "?"}``; a code that does not fit the type of its column is an error. A code
+        need not occur in training. The rule set keeps the codes of each column (``rule_set_.missing_values``) and
+        applies them to every table.
     scorecards : "auto", int, list of Scorecard or str, or None, default="auto"
         Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none: plain rules. A
         scorecard is a derived column: the sum of whole points, which conditions on the table (its signs) give to
@@ -213,6 +220,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         # possible conditions
         binning: Any = "supervised",
         negation: bool = False,
+        missing_values: Any = None,
         # scorecards
         scorecards: Any = "auto",
         max_signs: int = 20,
@@ -240,6 +248,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         self.smoothing = smoothing
         self.binning = binning
         self.negation = negation
+        self.missing_values = missing_values
         self.scorecards = scorecards
         self.max_signs = max_signs
         self.conflict = conflict

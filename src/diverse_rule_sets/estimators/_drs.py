@@ -66,6 +66,8 @@ class DRSClassifier(SearchClassifier):
         :class:`DiverseRuleSetClassifier`.
     n_bins : int, default=5
         Number of bins of a column whose edges are not given.
+    missing_values : value, list of values, dict of column names, or None, default=None
+        Codes that mean that a value is missing; see :class:`DiverseRuleSetClassifier`.
     conflict : {"precision", "smoothed", "f1", "first", "vote", "counts"} or callable, default="precision"
         Which rule decides if several cover a record; see :class:`DiverseRuleSetClassifier`.
     default : {"least_covered", "majority"} or label, default="least_covered"
@@ -130,6 +132,7 @@ class DRSClassifier(SearchClassifier):
         # possible conditions
         binning: Any = "uniform",
         n_bins: int = 5,
+        missing_values: Any = None,
         # prediction
         conflict: Any = "precision",
         default: Any = "least_covered",
@@ -154,6 +157,7 @@ class DRSClassifier(SearchClassifier):
         self.second_pass = second_pass
         self.binning = binning
         self.n_bins = n_bins
+        self.missing_values = missing_values
         self.conflict = conflict
         self.default = default
         self.given_rules = given_rules

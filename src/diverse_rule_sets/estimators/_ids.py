@@ -78,7 +78,7 @@ class IDSClassifier(MiningBaseline):
         bodies reach a given ``min_support``, fit raises ValueError.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the validation records and of the smooth search.
-    conditions, binning, n_bins, n_jobs, verbose
+    conditions, binning, n_bins, missing_values, n_jobs, verbose
         As for :class:`CBAClassifier`.
 
     Attributes
@@ -164,6 +164,7 @@ class IDSClassifier(MiningBaseline):
         conditions: str = "bins",
         binning: Any = "supervised",
         n_bins: int = 5,
+        missing_values: Any = None,
         max_candidates: int = 5000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -179,6 +180,7 @@ class IDSClassifier(MiningBaseline):
         self.conditions = conditions
         self.binning = binning
         self.n_bins = n_bins
+        self.missing_values = missing_values
         self.max_candidates = max_candidates
         self.random_state = random_state
         self.n_jobs = n_jobs

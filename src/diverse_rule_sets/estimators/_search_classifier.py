@@ -27,7 +27,8 @@ from diverse_rule_sets._input.checks import (
     list_text,
 )
 from diverse_rule_sets._input.labels import encode_labels
-from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.missing import MissingValues
+from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import is_missing, plain
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
@@ -159,6 +160,7 @@ SHARED_CHECKS: dict[str, Check] = {
     "max_overlap": OverlapCheck(),
     "max_conditions": Optional(Number(numbers.Integral, low=1, high=MAX_CONDITIONS)),
     "binning": Binning(),
+    "missing_values": MissingValues(),
     "conflict": ConflictCheck(),
     "default": Anything(),
     "given_rules": Anything(),
@@ -261,6 +263,7 @@ class SearchClassifier(RuleSetEstimator):
     ) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
+        constraints.conditions.check_codes(table.codes)
         plan = self._plan(len(labels), len(constraints.given))
         classes = self._class_weights(labels, codes)
         options = self._cut_options(len(table.names), constraints)
@@ -301,7 +304,7 @@ class SearchClassifier(RuleSetEstimator):
     def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget]) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
         self._check_parameters()
-        table = as_table(X)
+        table = self._training_table(X)
         classes, codes = encode_labels(y, table.n_records)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)

@@ -190,6 +190,7 @@ def make_rule_set(
         fallbacks,
         None if class_weights is None else tuple(class_weights.tolist()),
         smoothing,
+        missing_values=items.encoder.codes,
     )
     rule_set = set_kinds(rule_set, {name: items.encoder.kinds[name] for name in rule_set.columns})
     rule_set = replace(rule_set, domains=tuple((name, items.encoder.domains[name]) for name in rule_set.columns))

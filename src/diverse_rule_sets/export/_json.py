@@ -17,6 +17,7 @@ from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import (
     FORMAT,
     VERSION,
+    VERSION_WITHOUT_CODES,
     VERSION_WITHOUT_SCORECARDS,
     checksum,
     from_json,
@@ -44,7 +45,7 @@ def to_json(rule_set: RuleSet) -> str:
     domains = {name: domain_to_json(domain, _json_value) for name, domain in rule_set.domains}
     content = {
         "format": FORMAT,
-        "version": VERSION if scorecards else VERSION_WITHOUT_SCORECARDS,
+        "version": _version(rule_set),
         **({} if rule_set.target is None else {"target": _json_value(rule_set.target, "the name of the target")}),
         "classes": [_json_value(label, "a label") for label in rule_set.classes],
         "class_totals": list(rule_set.class_totals),
@@ -62,6 +63,7 @@ def to_json(rule_set: RuleSet) -> str:
             for name in rule_set.columns
         ],
         **_similar_columns(rule_set),
+        **_missing_values(rule_set),
         **({"scorecards": [scorecard_to_json(c, _json_value, _condition) for c in scorecards]} if scorecards else {}),
         "rules": [_rule(rule, rule_set.classes) for rule in rule_set.rules],
         "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
@@ -73,6 +75,31 @@ def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
     """Return the columns that some databases cannot tell apart, which few tables have."""
     names = [_json_value(name, "the name of a column") for name in rule_set.similar_columns]
     return {"similar_columns": names} if names else {}
+
+
+def _version(rule_set: RuleSet) -> int:
+    """Return the lowest version of the format that can hold a rule set."""
+    if rule_set.missing_values:
+        return VERSION
+    return VERSION_WITHOUT_CODES if rule_set.scorecards else VERSION_WITHOUT_SCORECARDS
+
+
+def _missing_values(rule_set: RuleSet) -> dict[str, Any]:
+    """Return the codes for missing values, each list of codes once, with its columns.
+
+    Columns that the rules do not read are left out if JSON cannot represent their names or codes.
+    """
+    groups: dict[str, dict[str, list[Any]]] = {}
+    for name, codes in rule_set.missing_values:
+        try:
+            column = _json_value(name, "the name of a column")
+            values = [_json_value(code, "a code for missing values") for code in codes]
+        except ValueError:
+            if name in rule_set.columns:
+                raise
+            continue
+        groups.setdefault(json.dumps(values), {"columns": [], "values": values})["columns"].append(column)
+    return {"missing_values": list(groups.values())} if rule_set.missing_values else {}
 
 
 def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
@@ -165,6 +192,7 @@ def _block(content: Mapping[str, Any], several: str) -> str:
 
 _BLOCKS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "columns": lambda column: f"    {_one_line(column)}",
+    "missing_values": lambda codes: f"    {_one_line(codes)}",
     "scorecards": lambda card: _block(card, "signs"),
     "rules": lambda rule: _block(rule, "if"),
     "fallbacks": lambda rule: _block(rule, "if"),

@@ -27,8 +27,9 @@ from diverse_rule_sets.model._grammar import combine_conditions
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 
-# Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards.
-FORMAT, VERSION, VERSION_WITHOUT_SCORECARDS = "diverse-rule-sets", 3, 2
+# Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards, version 3 no
+# codes for missing values.
+FORMAT, VERSION, VERSION_WITHOUT_SCORECARDS, VERSION_WITHOUT_CODES = "diverse-rule-sets", 4, 2, 3
 MAX_CHARACTERS = 50_000_000
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
@@ -36,6 +37,7 @@ _KEYS = (
 )
 _OPTIONAL_KEYS: dict[int, tuple[str, ...]] = {1: ("checksum",), 2: ("checksum", "target", "similar_columns")}
 _OPTIONAL_KEYS[3] = (*_OPTIONAL_KEYS[2], "scorecards")
+_OPTIONAL_KEYS[4] = (*_OPTIONAL_KEYS[3], "missing_values")
 _KINDS_1 = (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY)
 _OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
 
@@ -144,6 +146,7 @@ class _Reader:
             content.get("target"),
             self._domains(),
             self._similar_columns(),
+            self._missing_values(),
         )
 
     def _list(self, content: Mapping[str, Any], key: str, place: str = "") -> list[Any]:
@@ -201,6 +204,23 @@ class _Reader:
     def _similar_columns(self) -> tuple[Hashable, ...]:
         names = self._list({"similar_columns": [], **self._content}, "similar_columns")
         return tuple(self._value(name, f"similar_columns[{k}]") for k, name in enumerate(names))
+
+    def _missing_values(self) -> tuple[tuple[Hashable, tuple[Any, ...]], ...]:
+        """Return the codes for missing values of each column."""
+        codes: dict[Hashable, tuple[Any, ...]] = {}
+        for k, entry in enumerate(self._list({"missing_values": [], **self._content}, "missing_values")):
+            place = f"missing_values[{k}]"
+            self._check_keys(entry, place, ("columns", "values"), ())
+            listed = self._list(entry, "values", f"{place}.")
+            values = tuple(self._compared(value, f"{place}.values[{i}]") for i, value in enumerate(listed))
+            if not values:
+                raise error(f"{place}.values", "a list of at least one value", values)
+            for i, column in enumerate(self._list(entry, "columns", f"{place}.")):
+                name = self._value(column, f"{place}.columns[{i}]")
+                if name in codes:
+                    raise ValueError(f"{place}.columns[{i}] lists the column {shown(name)} a second time")
+                codes[name] = values
+        return tuple(codes.items())
 
     def _rules(self, key: str) -> Iterator[Rule]:
         for k, rule in enumerate(self._list(self._content, key)):

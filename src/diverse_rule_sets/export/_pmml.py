@@ -26,7 +26,7 @@ from diverse_rule_sets.export._pmml_parts import (
 )
 from diverse_rule_sets.export._pmml_points import Points
 from diverse_rule_sets.export._pmml_sums import NO_CLASS, Sums
-from diverse_rule_sets.export._values import common_kind, values_by_column
+from diverse_rule_sets.export._values import common_kind, exported_codes, values_by_column
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 
@@ -79,9 +79,13 @@ def _dictionary(root: Element, rule_set: RuleSet, fields: dict[Hashable, str], t
     dictionary = child(root, "DataDictionary", numberOfFields=len(fields) + 1)
     values, kinds = values_by_column(rule_set), dict(rule_set.kinds)
     for column, field in fields.items():
-        _warn_if_rounded(column, values[column], kinds.get(column, ""))
-        optype, data_type = _TYPES[_field_kind(column, values[column], kinds.get(column, ""))]
-        child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
+        codes = exported_codes(rule_set, column, common_kind(values[column], column))
+        is_category = kinds.get(column, "").startswith("category")
+        _warn_if_rounded(column, [*values[column], *codes] if is_category else codes)
+        optype, data_type = _TYPES[_field_kind(column, values[column] or list(codes), kinds.get(column, ""))]
+        field_element = child(dictionary, "DataField", name=field, optype=optype, dataType=data_type)
+        for code in codes:
+            child(field_element, "Value", value=code, property="missing")
     label = child(dictionary, "DataField", name=target, optype="categorical", dataType=_label_type(rule_set.classes))
     for one in rule_set.classes:
         child(label, "Value", value=one)
@@ -100,10 +104,10 @@ def _label_type(classes: Sequence[Any]) -> str:
     return "integer" if whole else "double"
 
 
-def _warn_if_rounded(column: Hashable, values: Sequence[Any], training_kind: str) -> None:
-    """Warn if integers that are categories, and thus exact, are rounded."""
+def _warn_if_rounded(column: Hashable, values: Sequence[Any]) -> None:
+    """Warn if integers that are categories or codes for missing values, and thus exact, are rounded."""
     large = [value for value in values if isinstance(value, int) and abs(value) > 2**53]
-    if large and training_kind.startswith("category"):
+    if large:
         warn(f"PMML compares the column {column!r} with {large[0]} as a double, which is rounded to 53 bits")
 
 

@@ -70,6 +70,12 @@ def _moment(value, utc):
 
 '''
 
+_FUNCTION_CODES = '''
+def _without(value, codes):
+    """Return a value; None if it is a code for a missing value."""
+    return None if _typed(value) in codes else value
+
+'''
 _FUNCTION_DOC = '''    """Return label, rule and probabilities of a record.
 
     The record is a dict of values by column; a missing value is None or NaN. The rule is the number of the
@@ -143,7 +149,8 @@ class _Function(SourceWriter):
         return literal(date_parts(value)) if isinstance(value, datetime.date) else number_literal(value)
 
     def _read(self, column: Hashable, x: str) -> str:
-        value, kind = f"record[{literal(column)}]", self.rule_set.expected_kind(column)
+        value = self.without_codes(column, f"record[{literal(column)}]")
+        kind = self.rule_set.expected_kind(column)
         if x in self.typed:
             return f"_typed({value})"
         if kind == NUMBER:
@@ -165,6 +172,7 @@ class _Function(SourceWriter):
             + self.tables()
             + VALUE_HELPERS
             + _FUNCTION_HELPERS
+            + (_FUNCTION_CODES if self.codes else "")
             + (_FUNCTION_TOGETHER if together else "")
             + (_FUNCTION_POINTS if self.points.compared() else "")
             + f"\ndef {name}(record):\n"

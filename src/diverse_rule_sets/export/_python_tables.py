@@ -16,7 +16,7 @@ from diverse_rule_sets.export._source import (
     number_literal,
     typed_literal,
 )
-from diverse_rule_sets.export._values import kind_of_values
+from diverse_rule_sets.export._values import common_kind, exported_codes, kind_of_values
 
 _PANDAS_HEAD = '''"""If-then rules as a function of a pandas table."""
 
@@ -55,6 +55,16 @@ def _lead(points):
     """Return by how many points the largest number of points of each record is larger than the next one."""
     ascending = np.sort(np.column_stack(points), axis=1)
     return ascending[:, -1] - ascending[:, -2]
+
+'''
+_PANDAS_CODES = '''
+def _without(series, codes):
+    """Return a series with missing values instead of codes."""
+    if series.dtype in ("int64", "float64"):
+        coded = series.isin([code[1] for code in codes if type(code) is tuple and code[0] == "number"])
+    else:
+        coded = pd.Series([_typed(value) in codes for value in series], series.index, bool)
+    return series.mask(coded) if coded.any() else series
 
 '''
 _PANDAS_FIRST = '''
@@ -114,7 +124,7 @@ class Pandas(_Tables):
         return f"pd.Timestamp({datetime.datetime(*date_parts(value)).isoformat()!r}{zone})"  # type: ignore[arg-type]
 
     def _read(self, column: Hashable, x: str) -> str:
-        series = f"frame[{literal(column)}]"
+        series = self.without_codes(column, f"frame[{literal(column)}]")
         if x in self.typed:
             return f"pd.Series([_typed(value) for value in {series}], dtype=object)"
         kind, training_kind = kind_of_values(self.rule_set, column), self.rule_set.expected_kind(column)
@@ -136,7 +146,8 @@ class Pandas(_Tables):
         return (
             _PANDAS_HEAD
             + self._named_tables()
-            + (VALUE_HELPERS if self.typed else "")
+            + (VALUE_HELPERS if self.typed or self.codes else "")
+            + (_PANDAS_CODES if self.codes else "")
             + _PANDAS_FIRST
             + (_PANDAS_POINTS if self.points.compared() else "")
             + f"\ndef {name}(frame):\n"
@@ -172,6 +183,23 @@ class Polars(_Tables):
     def _read(self, column: Hashable) -> str:
         kind, name = kind_of_values(self.rule_set, column), column if isinstance(column, str) else str(column)
         x = f"pl.col({(f'^{re.escape(name)}$' if _is_pattern(name) else name)!r})"
+        codes = exported_codes(self.rule_set, column, kind)
+        read = self._typed_column(x, common_kind(codes, column) if kind == "none" else kind, column)
+        if not codes:
+            return read
+        tests = [f"({x if _is_large(code) else read} == {self._code(code)})" for code in codes]
+        return f"pl.when({' | '.join(tests)}).then(None).otherwise({read})"
+
+    def _code(self, code: Any) -> str:
+        """Return a code for missing values as source; large integers are not rounded."""
+        if isinstance(code, int) and not -(2**63) <= code < 2**63:
+            raise ValueError(
+                f"polars source cannot represent the code {code} for missing values: it has 64-bit integers"
+            )
+        return f"pl.lit({code})" if _is_large(code) else self.value(code)
+
+    def _typed_column(self, x: str, kind: str, column: Hashable) -> str:
+        """Return a column in the form in which it is compared."""
         if kind == "number" or (kind == "none" and self.rule_set.kind(column) == NUMBER):
             return f"{x}.cast(pl.Float64).fill_nan(None)"
         if kind == "date":
@@ -224,6 +252,10 @@ class Polars(_Tables):
         lines.append("    )")
         lines += [f"    points = points.struct.with_fields({call}.alias({name!r}))" for name, call in compared.items()]
         return lines
+
+
+def _is_large(code: Any) -> bool:
+    return type(code) is int and abs(code) >= 2**53
 
 
 def _is_pattern(name: str) -> bool:

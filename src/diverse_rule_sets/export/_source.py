@@ -127,6 +127,7 @@ class SourceWriter(ABC):
         self.names = self._variables()
         # The variables whose values have several types, or types that Python compares otherwise than this package.
         self.typed = {x for column, x in self.names.items() if self._is_typed(column)}
+        self.codes = rule_set.codes_read
 
     def _variables(self) -> dict[Hashable, str]:
         """Return the name of a variable for each column, similar to the name of the column."""
@@ -148,6 +149,11 @@ class SourceWriter(ABC):
         """Return whether a column may hold a value; in Python a number could equal a value of another type."""
         kind = self.rule_set.expected_kind(column)
         return type_of(value) == kind or kind not in (NUMBER, DATE, INSTANT, TEXT, BOOLEAN, BYTES)
+
+    def without_codes(self, column: Hashable, values: str) -> str:
+        """Return the source of values in which codes for missing values are missing values."""
+        codes = "".join(f"{typed_literal(code)}, " for code in self.codes.get(column, ()))
+        return f"_without({values}, ({codes}))" if codes else values
 
     def covers(self, rule: Rule) -> str:
         """Return the test whether a rule covers a record."""

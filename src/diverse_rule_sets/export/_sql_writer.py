@@ -19,8 +19,15 @@ from diverse_rule_sets.export._sql_limits import (
     is_exact_integer,
     warn_about_values,
 )
-from diverse_rule_sets.export._values import check_known, common_kind, exact_text, values_by_column
-from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets.export._values import (
+    check_known,
+    codes_that_meet,
+    common_kind,
+    exact_text,
+    exported_codes,
+    values_by_column,
+)
+from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import ScorecardColumn
@@ -82,6 +89,8 @@ class SqlWriter:
         values = values_by_column(rule_set)
         self._values, self._classes = values, rule_set.classes
         self._compared = {name: common_kind(some, name) for name, some in values.items()}
+        self._codes = {name: self._codes_of(rule_set, name) for name in values}
+        self._compared |= {name: common_kind(codes, name) for name, codes in self._codes.items() if codes}
         kinds = dict(rule_set.kinds)
         self._numbers = {name for name, kind in self._compared.items() if "number" in (kind, kinds.get(name))}
         self._exact = {name for name in self._numbers if kinds.get(name, "").startswith("category")}
@@ -89,6 +98,7 @@ class SqlWriter:
         check_different(self.names, dialect)
         check_unambiguous(rule_set, {n: text for n, text in self.names.items() if n not in columns}, dialect)
         warn_about_values(values, self._exact, dialect)
+        warn_about_values(self._codes, set(self._codes), dialect)
         self._columns = {name: self._column(name, some) for name, some in values.items()}
         self._conditions: dict[Condition, Any] = {}
         self._integers: dict[int, Any] = {}
@@ -97,7 +107,7 @@ class SqlWriter:
     def texts(self) -> Iterator[str]:
         """Everything in the rule set that is text: names of columns in the database, values and labels."""
         yield from self.names.values()
-        for values in (*self._values.values(), self._classes):
+        for values in (*self._values.values(), *self._codes.values(), self._classes):
             yield from (value for value in values if isinstance(value, str))
 
     def _column(self, name: Hashable, values: Sequence[Any]) -> Any:
@@ -110,6 +120,11 @@ class SqlWriter:
         if self.dialect == "sqlite" and kind == "text":
             return exp.Collate(this=column, expression=exp.Var(this="BINARY"))  # the column may ignore the case
         return column
+
+    def _codes_of(self, rule_set: RuleSet, name: Hashable) -> tuple[Any, ...]:
+        """Return the codes for missing values of a column; empty text is NULL in some dialects."""
+        codes = exported_codes(rule_set, name, self._compared[name])
+        return tuple(code for code in codes if code != "" or self.dialect not in _sql_dialects.EMPTY_IS_NULL)
 
     def _plain_column(self, name: Hashable) -> Any:
         return column_of(self.exp, self.names[name], "r")
@@ -160,18 +175,36 @@ class SqlWriter:
             return self._missing(condition.column, number)
         if condition.comparisons:
             return self._compare(condition)
-        return self._exclude_nan(self._among(condition), condition.column, number and condition.excludes)
+        if condition.excludes and self._codes[condition.column]:
+            codes = self.exp.Not(this=self._coded(condition.column, self._codes[condition.column]))
+            listed = [self._among(condition)] if condition.values_named else []
+            test = self.all_of([*listed, codes])
+        else:
+            test = self._among(condition)
+        return self._exclude_nan(test, condition.column, number and condition.excludes)
 
     def _missing(self, column: Hashable, number: bool) -> Any:
         exp = self.exp
-        null = exp.Is(this=self._plain_column(column), expression=exp.Null())
-        if not number or self._nan is None:
-            return null
-        return exp.Paren(this=exp.Or(this=null, expression=exp.EQ(this=self._columns[column], expression=self._nan)))
+        tests = [exp.Is(this=self._plain_column(column), expression=exp.Null())]
+        if number and self._nan is not None:
+            tests.append(exp.EQ(this=self._columns[column], expression=self._nan))
+        if self._codes[column]:
+            tests.append(self._coded(column, self._codes[column]))
+        return tests[0] if len(tests) == 1 else exp.Paren(this=self.chain(exp.Or, tests))
+
+    def _coded(self, column: Hashable, codes: Sequence[Any]) -> Any:
+        """Return the test whether a value is one of some codes for missing values; integers are not rounded."""
+        if self._compared[column] == "number":
+            numbers = [self.integer(code) if isinstance(code, int) else self.value(code) for code in codes]
+            return self.exp.In(this=self._plain_column(column), expressions=numbers)
+        return self._among(IsIn(column, tuple(codes)))
 
     def _compare(self, condition: Condition) -> Any:
         sides = [self._side(condition.column, test, bound) for test, bound in condition.comparisons]
         unbounded = all(test in (">", ">=") for test, _ in condition.comparisons)
+        codes = codes_that_meet(condition, self._codes[condition.column])
+        if codes:
+            sides.append(self.exp.Not(this=self._coded(condition.column, codes)))
         return self._exclude_nan(self.all_of(sides), condition.column, condition.kind == NUMBER and unbounded)
 
     def _side(self, column: Hashable, test: str, bound: Any) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
+from diverse_rule_sets._input.columns import column_of_objects, type_of_values
+from diverse_rule_sets._input.values import BOOLEAN, BYTES, DATE, INSTANT, NUMBER, TEXT, type_of
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import Scorecard, ScorecardColumn
@@ -79,6 +81,34 @@ def common_kind(values: Iterable[Any], column: Hashable, several: bool = False) 
             "program has one type: convert the column before fitting"
         )
     return next(iter(found), "none")
+
+
+_KINDS = {NUMBER: "number", TEXT: "text", BOOLEAN: "boolean", DATE: "date", INSTANT: "instant", BYTES: "bytes"}
+
+
+def exported_codes(rule_set: RuleSet, column: Hashable, kind: str) -> tuple[Any, ...]:
+    """Return the codes for missing values of a column that a column of one type can hold.
+
+    Parameters
+    ----------
+    rule_set, column : the column of the rule set
+    kind : the type of the values in the conditions on it, see :func:`kind_of_values`; if there are none, the type in
+        training counts, or else that of the codes
+    """
+    codes = rule_set.codes_read.get(column, ())
+    if kind == "none" and codes:
+        kind = _KINDS.get(type_of_values(rule_set.kind(column))) or common_kind(codes, column)
+    own = tuple(code for code in codes if _KINDS[type_of(code)] == kind)
+    common_kind(own, column)  # raises an error for infinite numbers and bytes
+    return own
+
+
+def codes_that_meet(condition: Condition, codes: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the codes that a comparison by order must exclude, because they are above or below its bounds."""
+    if not codes:
+        return ()
+    flags = condition.holds(column_of_objects(condition.column, list(codes), condition.kind))
+    return tuple(code for code, holds in zip(codes, flags.tolist(), strict=True) if holds)
 
 
 def _value_kind(value: Any, column: Hashable, several: bool) -> str:

@@ -328,9 +328,14 @@ def no_answers(rule_set: RuleSet) -> Answers:
     return Answers(rule_set, covers, empty, empty)
 
 
+def table_for(rule_set: RuleSet, X: Any) -> Table:
+    """Return a table in which the codes of a rule set for missing values are missing values."""
+    return as_table(X).with_codes(dict(rule_set.missing_values))
+
+
 def answer(rule_set: RuleSet, X: Any) -> Answers:
     """Find which rules cover each record of a table, which rule decides, and which label the record gets."""
-    covers = find_covers(rule_set.cover_plan, as_table(X), rule_set.expected_kinds)
+    covers = find_covers(rule_set.cover_plan, table_for(rule_set, X), rule_set.expected_kinds)
     n_rules = len(rule_set.rules)
     deciding = np.full(covers.n_records, -1, np.int64)
     winners = None

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import numbers
 import reprlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from diverse_rule_sets._input.codes import CodesByColumn, as_codes
 from diverse_rule_sets._input.columns import EMPTY, KINDS
-from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.values import canonical, identity, plain
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._decision import CONFLICTS
@@ -68,6 +69,7 @@ def check_parts(rule_set: Any, rule_type: type[Any]) -> dict[str, Any]:
         "smoothing": check_smoothing(rule_set.smoothing),
         "kinds": check_kinds(rule_set.kinds, rules + fallbacks),
         "domains": check_domains(rule_set.domains),
+        "missing_values": check_missing_values(rule_set.missing_values, rules + fallbacks),
     }
 
 
@@ -282,6 +284,34 @@ def check_domains(domains: Any) -> tuple[tuple[Hashable, Domain], ...]:
     except (TypeError, ValueError):
         pass
     raise error("domains", "pairs of (column, Domain), with different columns", domains)
+
+
+def check_missing_values(codes: Any, rules: Iterable[Any]) -> tuple[tuple[Hashable, tuple[Any, ...]], ...]:
+    """Return the codes for missing values as a tuple of pairs; raises an error if a rule lists a code as a value."""
+    expected = "a dict, or pairs, of columns and their codes for missing values, with different columns"
+    try:
+        pairs = [(column, some) for column, some in (codes.items() if isinstance(codes, Mapping) else codes)]
+        known = {column: as_codes(f"missing_values[{shown(column)}]", some) for column, some in pairs}
+    except (TypeError, ValueError) as problem:
+        if str(problem).startswith("missing_values["):
+            raise
+        raise error("missing_values", expected, codes) from None
+    if len(known) < len(pairs):
+        raise error("missing_values", expected, codes)
+    check_no_codes(plain_conditions(rules), known)
+    return tuple((column, some) for column, some in known.items() if some)
+
+
+def check_no_codes(conditions: Iterable[Condition], codes: CodesByColumn, start: str = "") -> None:
+    """Raise ValueError if a condition lists a value that is a code for missing values: it would never be equal."""
+    for condition in conditions if codes else ():
+        coded = set(map(identity, codes.get(condition.column, ())))
+        for value in condition.values_named if coded else ():
+            if identity(canonical(value)) in coded:
+                raise ValueError(
+                    f"{start}the condition {condition!s:.80} names {shown(value)}, which is a code for missing values "
+                    f"of the column {shown(condition.column)}; test it by 'is missing'"
+                )
 
 
 def check_kinds(kinds: Iterable[Any], rules: Iterable[Any]) -> tuple[tuple[Hashable, str], ...]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
-from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets.model._answers import CoverPlan, find_covers
+from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets.model._answers import CoverPlan, find_covers, table_for
 from diverse_rule_sets.model._class_weights import are_balanced, balanced_weights
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._domains import domain_of
@@ -27,7 +27,7 @@ Integers = NDArray[np.int64]
 
 def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     """Return the same rules with all counts computed on given data; see :meth:`RuleSet.evaluated`."""
-    table = as_table(X)
+    table = table_for(rule_set, X)
     codes = as_labels(y, rule_set.classes, table.n_records)
     n_classes = len(rule_set.classes)
     totals = np.bincount(codes, minlength=n_classes)
@@ -81,7 +81,7 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
 def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
     position = len(rule_set.rules) if position is None else as_position("position", position, len(rule_set.rules) + 1)
-    rules, table = list(rule_set.rules), as_table(X).with_cache()
+    rules, table = list(rule_set.rules), table_for(rule_set, X).with_cache()
     rules.insert(position, _as_rule(rule, rule_set))
     changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), table, y)
     _warn(changed, position, table)
@@ -102,7 +102,7 @@ def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> R
 def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
     """Return the rule set with one rule replaced by another; see :meth:`RuleSet.replace`."""
     position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
-    rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), as_table(X).with_cache()
+    rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), table_for(rule_set, X).with_cache()
     if position < len(rules):
         rules[position] = _as_rule(by, rule_set)
     else:
@@ -149,7 +149,7 @@ def recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSe
     may_change : for each fallback rule and for the default label, whether its label may be changed
     X, y : records, and their labels
     """
-    changed = _with_domains(evaluated(rule_set, X, y), as_table(X))
+    changed = _with_domains(evaluated(rule_set, X, y), table_for(rule_set, X))
     labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
     for j, (has_records, is_likeliest, likeliest) in enumerate(_fallback_labels(changed)):
         if may_change[j] and has_records and not is_likeliest:

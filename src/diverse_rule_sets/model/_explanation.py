@@ -13,7 +13,7 @@ from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
-from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._axes import MISSING_TEXT, Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition, Equals
@@ -72,6 +72,7 @@ def _one_record(rule_set: RuleSet, record: Sequence[tuple[Hashable, Any]]) -> Ta
 
 def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     """Return the explanation of the label of each record of a table."""
+    table = table_for(rule_set, table)
     if label is not None:
         position = label_position(label, rule_set.classes)
         if position is None:

@@ -68,6 +68,18 @@ def format_name(name: Hashable) -> str:
     return quote_name(name)
 
 
+def format_listed_name(name: Hashable) -> str:
+    """Return the name of a column as text within a list: in backticks also if it contains a colon or a semicolon.
+
+    Examples
+    --------
+    >>> format_listed_name("income"), format_listed_name("a: b")
+    ('income', '`a: b`')
+    """
+    text = format_name(name)
+    return quote_name(text) if isinstance(name, str) and text == name and re.search("[:;]", name) else text
+
+
 def quote_name(name: str) -> str:
     """Return a name in backticks."""
     escaped = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in name)

@@ -15,6 +15,7 @@ from diverse_rule_sets.model._text import (
     class_counts_text,
     conflict_text,
     digits,
+    missing_text,
     percent,
     points_figures,
     weight_notes,
@@ -52,8 +53,8 @@ def table(rule_set: RuleSet) -> str:
     if len(rule_set) > 1:
         note = f"{conflict_text(rule_set)} All figures are for the training records."
         parts.append(f'<p class="drs-muted">{escape(note)}</p>')
-    weights = weight_notes(rule_set)
-    parts.append(f'<p class="drs-muted">{text_html(weights)}</p>' if weights else "")
+    notes = [note for note in (weight_notes(rule_set), missing_text(rule_set)) if note]
+    parts += [f'<p class="drs-muted">{text_html(note)}</p>' for note in notes]
     return element(str(rule_set), parts)
 
 

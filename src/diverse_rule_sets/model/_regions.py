@@ -132,15 +132,17 @@ def axes_of(rule_set: RuleSet, columns: Mapping[Hashable, Column]) -> list[Axis]
     by_column: dict[Hashable, list[Condition]] = {}
     for condition in plain_conditions(rule_set.all_rules):
         by_column.setdefault(condition.column, []).append(condition)
-    kinds, domains = dict(rule_set.kinds), dict(rule_set.domains)
+    kinds, domains, codes = dict(rule_set.kinds), dict(rule_set.domains), rule_set.codes_read
     return [
-        _axis(columns[name], conditions, kinds.get(name), domains.get(name, Domain()))
+        _axis(columns[name], conditions, kinds.get(name), domains.get(name, Domain()), codes.get(name, ()))
         for name, conditions in by_column.items()
     ]
 
 
-def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | None, domain: Domain) -> Axis:
-    """Return the axis of one column."""
+def _axis(
+    column: Column, conditions: Sequence[Condition], training_kind: str | None, domain: Domain, codes: Sequence[Any]
+) -> Axis:
+    """Return the axis of one column; no record is moved to a code for missing values."""
     known = Interval | Equals | IsIn | IsNotIn | IsMissing
     kinds = {condition.kind for condition in conditions} - {""}
     kind = next((kind for kind in (column.kind, training_kind) if kind not in (EMPTY, None)), _common_kind(kinds))
@@ -152,7 +154,9 @@ def _axis(column: Column, conditions: Sequence[Condition], training_kind: str | 
     has_bounds = any(condition.comparisons for condition in conditions)
     mixed = any(getattr(condition, "mixed", False) for condition in conditions)
     if kind in (DATE, INSTANT) or (kind == NUMBER and (has_bounds or not mixed)):
-        return _ordered_axis(column, conditions, kind, domain)
+        return _ordered_axis(column, conditions, kind, domain, [code for code in codes if type_of(code) == kind])
+    if kind == BOOLEAN and codes and domain.values is None:
+        domain = Domain(tuple(value for value in (False, True) if not any(value is code for code in codes)))
     return categorical_axis(column, conditions, CATEGORY if mixed else kind, domain)
 
 
@@ -163,7 +167,9 @@ def _common_kind(kinds: set[str]) -> str | None:
     return next(iter(kinds), CATEGORY) if len(kinds) < 2 else None
 
 
-def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str, domain: Domain) -> Axis:
+def _ordered_axis(
+    column: Column, conditions: Sequence[Condition], kind: str, domain: Domain, codes: Sequence[Any]
+) -> Axis:
     """Return the axis of a column of numbers or dates."""
     bounds: dict[Any, Any] = {}
     cuts: set[Cut] = set()
@@ -184,17 +190,22 @@ def _ordered_axis(column: Column, conditions: Sequence[Condition], kind: str, do
     else:
         values = np.array([*np.array(inner, np.int64).astype("datetime64[us]"), None], "datetime64[us]")
         coordinates = column.values.astype(np.int64)
-    codes = np.where(column.missing, len(pairs), _pieces(coordinates, _sides(pairs)))
-    unit = (1 if kind == NUMBER else DAY) if domain.whole else 0
-    possible = np.array([not unit or _has_multiple(_first(low), _last(high), unit) for low, high in pairs], np.bool_)
+    pieces = np.where(column.missing, len(pairs), _pieces(coordinates, _sides(pairs)))
+    unit, coded = (1 if kind == NUMBER else DAY) if domain.whole else 0, set(map(_coordinate, codes))
+    possible = np.array([_is_possible(_first(low), _last(high), unit, coded) for low, high in pairs], np.bool_)
     moves, scale = destinations(conditions, len(values)), _scale(list(bounds), kind)
     column = Column(column.name, kind, values)
-    return _OrderedAxis(column, codes, moves, coordinates, tuple(pairs), ends, possible, bounds, scale)
+    return _OrderedAxis(column, pieces, moves, coordinates, tuple(pairs), ends, possible, bounds, scale)
 
 
-def _has_multiple(first: Any, last: Any, unit: int) -> bool:
-    """Return whether a multiple of a unit lies between two coordinates or is one of them."""
-    if first == -math.inf or last == math.inf:
+def _is_possible(first: Any, last: Any, unit: int, coded: Collection[Any]) -> bool:
+    """Return whether a possible value lies between two coordinates or is one of them.
+
+    If there is a unit, only its multiples are possible; codes for missing values are not.
+    """
+    if first == last and first in coded:
+        return False
+    if not unit or first == -math.inf or last == math.inf:
         return True
     return bool(-(-first // unit) * unit <= last)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from diverse_rule_sets._input.missing import codes_for
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import CoverPlan, expected_kinds, find_covers
@@ -98,10 +99,18 @@ class Rule:
         """The share of the covered training records that have the label of the rule; NaN if it covers none."""
         return self.n_correct / self.n_covered if self.n_covered else math.nan
 
-    def covers(self, X: Any) -> Flags:
-        """Return whether the rule covers each record of a table. Only the columns of its conditions are read."""
-        expected = expected_kinds([self], {})
-        return next(iter(find_covers(CoverPlan([self]), as_table(X), expected)))
+    def covers(self, X: Any, *, missing_values: Any = None) -> Flags:
+        """Return whether the rule covers each record of a table. Only the columns of its conditions are read.
+
+        Parameters
+        ----------
+        X : the table
+        missing_values : codes for missing values, as the classifiers take them; a rule has none of its own. Those of a
+            rule set are ``dict(rule_set.missing_values)``; :meth:`RuleSet.covers` uses them
+        """
+        expected, table = expected_kinds([self], {}), as_table(X)
+        table = table.with_codes(codes_for(missing_values, table.names))
+        return next(iter(find_covers(CoverPlan([self]), table, expected)))
 
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import EMPTY
-from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.values import identity
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds, find_covers
+from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds, find_covers, table_for
 from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Flags
@@ -64,6 +64,9 @@ class RuleSet(RuleSetMethods):
         :meth:`why` names only values that occurred. They are not compared
     similar_columns : columns of the training table, read or not, whose names some databases cannot tell apart, such as
         ``"a"`` and ``"A"``; :meth:`to_sql` asks for their names in the database. They are not compared
+    missing_values : codes for missing values: pairs of (column, tuple of values that mean that a value is missing), or
+        a dict, for any columns. They are applied, by type and value, to every table that the rule set is applied to;
+        those of columns that the rules read are compared
     """
 
     rules: tuple[Rule, ...]
@@ -79,6 +82,7 @@ class RuleSet(RuleSetMethods):
     target: str | None = None
     domains: tuple[tuple[Hashable, Domain], ...] = ()
     similar_columns: tuple[Hashable, ...] = ()
+    missing_values: Any = ()
 
     def __post_init__(self) -> None:
         for name, value in check_parts(self, Rule).items():
@@ -112,7 +116,8 @@ class RuleSet(RuleSetMethods):
             classes = sorted_labels({rule.label for rule in (*rules, *fallbacks)} | {parsed.default, *cards})
         zeros = (0,) * len(classes)
         conflict = parsed.conflict or "precision"
-        return cls(tuple(rules), tuple(classes), parsed.default, zeros, zeros, conflict, tuple(fallbacks))
+        rule_set = cls(tuple(rules), tuple(classes), parsed.default, zeros, zeros, conflict, tuple(fallbacks))
+        return replace(rule_set, missing_values=parsed.missing_values)
 
     @cached_property
     def _identity(self) -> tuple[Hashable, ...]:
@@ -123,6 +128,7 @@ class RuleSet(RuleSetMethods):
             tuple(getattr(c, "mixed", False) for c in plain_conditions(self.all_rules)),
             *(self.classes, isinstance(self.default, bool), self.default, self.class_totals, self.uncovered_counts),
             *(self.conflict, self.class_weights, self.smoothing, tuple(self.column_kinds.items())),
+            tuple((name, frozenset(map(identity, codes))) for name, codes in self.codes_read.items()),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -219,6 +225,12 @@ class RuleSet(RuleSetMethods):
         return kinds
 
     @cached_property
+    def codes_read(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The codes for missing values of the columns that the rules read, in the order of first use."""
+        codes = dict(self.missing_values)
+        return {name: codes[name] for name in self.columns if name in codes}
+
+    @cached_property
     def scorecards(self) -> tuple[Scorecard, ...]:
         """The scorecards that the rules and fallback rules use, in the order of first use."""
         return scorecards_of(self.all_rules)
@@ -250,7 +262,7 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(CoverPlan(self.rules), as_table(X), self.expected_kinds).flags()
+        return find_covers(CoverPlan(self.rules), table_for(self, X), self.expected_kinds).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.

@@ -17,6 +17,7 @@ semicolons. Labels that are not plain words are written in quotes. The text is n
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from diverse_rule_sets.model._conditions import Condition
@@ -30,7 +31,7 @@ from diverse_rule_sets.model._grammar import (
     read_rule,
     short_messages,
 )
-from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value
+from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value, value_at
 from diverse_rule_sets.model._scorecards import Scorecard
 from diverse_rule_sets.model._signs import Sign
 
@@ -39,6 +40,10 @@ _KEYWORD = re.compile(r"\s*+(?:Scorecard\s++)?+")
 _NAME = re.compile(r"[^`\"'():\n]++(?:\(\d{1,9}\))?+")
 _LABELS = re.compile(r"\s*+\((?:-?\d++\s++to\s++-?\d++\s++)?+for\s++")
 _COLON = re.compile(r"\s*+:")
+_MISSING = re.compile(r"\s*+Missing values:\s*+")
+_COLUMN = re.compile(r"[^`:;\n]++")
+_SEMICOLON = re.compile(r"\s*+;\s*+")
+_BLANKS = re.compile(r"\s*+")
 _SEPARATOR = re.compile(r"(?:\s|[,;])*+")
 _POINTS = re.compile(r"([-+]?\d{1,9})(?:\s++for\s++)?+")
 _WORD = r"[^\s,;:()\"']++"
@@ -200,11 +205,13 @@ class ParsedRuleSet(NamedTuple):
     fallbacks: tuple[tuple[tuple[Condition, ...], Any], ...]
     default: Any
     conflict: str | None
+    missing_values: tuple[tuple[Hashable, tuple[Any, ...]], ...] = ()
 
 
 _BLOCK = re.compile(
     r"\s*+(?:(?P<scorecard>Scorecard\b)|(?P<rule>(?:\d++\.\s*+)?+IF\b)|(?P<fallbacks>Fallback rules\b)"
-    r"|(?P<default>OTHERWISE\b)|(?P<row>probability of .*: \d)|(?P<conflict>If several rules cover a record, ))"
+    r"|(?P<default>OTHERWISE\b)|(?P<row>probability of .*: \d)|(?P<conflict>If several rules cover a record, )"
+    r"|(?P<missing>Missing values:))"
 )
 
 
@@ -237,7 +244,48 @@ def _rule_set(text: str) -> ParsedRuleSet:
         tuple(rule for is_rule, rule in parsed if not is_rule),
         read_rule(default.strip().replace("OTHERWISE", "IF anything THEN", 1), NO_COLUMNS)[1],
         conflict,
+        tuple(pair for kind, block in blocks if kind == "missing" for pair in _missing_values(block)),
     )
+
+
+def _missing_values(text: str) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
+    """Yield each column and its codes of a line such as `Missing values: income: -7, -8; job: "?"`."""
+    source, position = Source(text, _SIGN_END, what="line of missing values"), _end(_MISSING, text, 0)
+    while True:
+        name, position = _listed_name(source, position)
+        codes: list[Any] = []
+        while True:
+            found = value_at(text, position)
+            if found is None:
+                raise grammar_error(source, position, "a number, a text in quotes or another value, as in 'income: -7'")
+            codes.append(found[0])
+            position = found[1]
+            comma = _COMMA.match(text, position)
+            if comma is None:
+                break
+            position = comma.end()
+        yield name, tuple(codes)
+        semicolon = _SEMICOLON.match(text, position)
+        if semicolon is None and text[position:].strip():
+            raise grammar_error(source, position, "a comma and a further value, or a semicolon and a further column")
+        if semicolon is None:
+            return
+        position = semicolon.end()
+
+
+def _listed_name(source: Source, position: int) -> tuple[Hashable, int]:
+    """Read the name of a column and the colon after it."""
+    text = source.text
+    plain = _COLUMN.match(text, position)
+    name: Hashable = None if plain is None else plain[0].rstrip()
+    if text[position : position + 1] in ("`", "["):
+        name, position = name_at(text, position)
+    elif plain is not None:
+        position = plain.end()
+    colon = _COLON.match(text, position)
+    if colon is None or name is None:
+        raise grammar_error(source, position, "the name of a column and a colon, as in 'income: -7'")
+    return name, _end(_BLANKS, text, colon.end())
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:

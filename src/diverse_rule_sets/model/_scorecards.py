@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import CATEGORY, Column
+from diverse_rule_sets._input.missing import codes_for
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._input.values import NUMBER, plain
 from diverse_rule_sets.model._checks import check_classes, error, shown
@@ -145,9 +146,13 @@ class Scorecard:
         """The number of pairs of a sign and a label that it gives points to: what a reader reads."""
         return sum(len(sign.points) for sign in self.signs)
 
-    def points(self, X: Any) -> Integers:
-        """Return the points of each record of a table: an array (n_records, n_labels), columns as in ``labels``."""
-        table, sums = as_table(X).with_cache(), PointSums([self.column(POINTS, self.labels[0])])
+    def points(self, X: Any, *, missing_values: Any = None) -> Integers:
+        """Return the points of each record of a table: an array (n_records, n_labels), columns as in ``labels``.
+
+        ``missing_values`` are codes for missing values, as in :meth:`Rule.covers`.
+        """
+        table, sums = as_table(X), PointSums([self.column(POINTS, self.labels[0])])
+        table = table.with_codes(codes_for(missing_values, table.names)).with_cache()
         for sign in self.signs:
             condition = sign.condition
             sums.add(condition, condition.holds(table.column(condition.column, condition.expected)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.model._formatting import format_body, format_label
+from diverse_rule_sets.model._formatting import format_body, format_label, format_listed_name, format_value
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
@@ -40,8 +40,19 @@ def rule_set_text(rule_set: RuleSet) -> str:
     parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
-    weights = weight_notes(rule_set)
-    return "\n".join([*parts, weights] if weights else parts)
+    return "\n".join([*parts, *(note for note in (weight_notes(rule_set), missing_text(rule_set)) if note)])
+
+
+def missing_text(rule_set: RuleSet) -> str:
+    """Return the codes for missing values of the columns that the rules read as a line; empty without codes.
+
+    It is read back by :mod:`._scorecard_grammar`.
+    """
+    parts = [
+        f"{format_listed_name(name)}: {', '.join(map(format_value, codes))}"
+        for name, codes in rule_set.codes_read.items()
+    ]
+    return f"Missing values: {'; '.join(parts)}" if parts else ""
 
 
 def _points_rows(rule_set: RuleSet, indent: int) -> list[str]:

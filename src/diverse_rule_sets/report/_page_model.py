@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
-from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, type_of
+from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, microseconds, type_of
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, comparable
 from diverse_rule_sets.model._decision import Evidence
@@ -37,11 +37,13 @@ class Field:
     column : the column of the table, with the column type that the rules expect
     choices : the values to choose from; empty for numbers and dates
     used : whether at least one rule uses the column
+    codes : the codes for missing values of a column of numbers or dates; those of choices are no choices
     """
 
     column: Column
     choices: tuple[Any, ...]
     used: bool
+    codes: tuple[Any, ...] = ()
 
     @property
     def ordered(self) -> bool:
@@ -84,7 +86,13 @@ class Field:
             "choices": [_truncate(value_of(value)) for value in self.choices],
             "start": self.start(),
             "used": self.used,
+            "codes": self._code_cells(),
         }
+
+    def _code_cells(self) -> list[Any]:
+        """Return the codes for missing values in the form of :meth:`cells`."""
+        codes = [code for code in self.codes if self.ordered and type_of(code) == self.column.kind]
+        return [_json_number(code) if self.column.kind == NUMBER else str(microseconds(code)) for code in codes]
 
     def condition(self, condition: Condition) -> dict[str, Any]:
         """Return a condition in the form that the function `holds` of the page evaluates."""
@@ -120,10 +128,11 @@ def field_of(column: Column, rule_set: RuleSet, records: Integers) -> Field:
     used = column.name in rule_set.columns
     if column.kind == EMPTY:
         column = _with_kind(column, rule_set.kind(column.name))
+    codes = dict(rule_set.missing_values).get(column.name, ())
     if column.kind in _ORDERED:
-        return Field(column, (), used)
+        return Field(column, (), used, codes)
     if column.kind == BOOLEAN:
-        return Field(column, (False, True), used)
+        return Field(column, tuple(v for v in (False, True) if identity(v) not in set(map(identity, codes))), used)
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     frequent = np.argsort(-counts, kind="stable")[: _MAX_CHOICES if used and records.size else 0]
     selection = set(frequent.tolist()) | set(column.values[records].tolist())

@@ -16,7 +16,7 @@ from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.estimators._base import RuleSetEstimator
 from diverse_rule_sets.estimators._unwrap import unwrap
-from diverse_rule_sets.model._answers import Answers, overlap_kinds
+from diverse_rule_sets.model._answers import Answers, overlap_kinds, table_for
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
@@ -202,7 +202,7 @@ def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
     """
     rules, table = rules_and_table(clf, X, name)
     # With a cache: the report page reads columns twice, for the rules and for the example records.
-    return Summary(rules, table.with_cache(), as_labels(y, rules.classes, table.n_records))
+    return Summary(rules, table_for(rules, table).with_cache(), as_labels(y, rules.classes, table.n_records))
 
 
 def rules_and_table(clf: Any, X: Any, name: str) -> tuple[RuleSet, Table]:
@@ -250,6 +250,7 @@ def _rename(rule_set: RuleSet, names: Mapping[Hashable, Hashable]) -> RuleSet:
         rules=tuple(map(rename, rule_set.rules)),
         fallbacks=tuple(map(rename, rule_set.fallbacks)),
         kinds=tuple((names[column], kind) for column, kind in rule_set.kinds),
+        missing_values=tuple((names[name], codes) for name, codes in rule_set.missing_values if name in names),
     )
 
 

@@ -14,6 +14,11 @@ function readValue(column, cell) {
   return column.kind === "date" ? BigInt(cell) : Number(cell);
 }
 
+// Return a value of a record; null, a missing value, if it is a code for missing values.
+function withoutCodes(column, value) {
+  return column.codes.some((code) => readValue(column, code) === value) ? null : value;
+}
+
 function readModel(model, columns) {
   const all = [...columns, ...model.derived];
   const readCondition = (condition) => {

@@ -51,7 +51,7 @@ function textField(column, id, label, get, set, reject) {
     mark(false);
   };
   input.addEventListener("input", () => {
-    const value = input.value === "" ? null : parseInput(column, input.value);
+    const value = input.value === "" ? null : withoutCodes(column, parseInput(column, input.value));
     const invalid = input.validity.badInput || value === undefined;
     mark(invalid);
     if (invalid) return reject();
