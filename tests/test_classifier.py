@@ -150,7 +150,7 @@ def test_the_parameters_and_their_defaults():
         "min_evidence": 1.0,
         "smoothing": 5.0,
         "binning": "supervised",
-        "negation": False,
+        "negation": True,
         "scorecards": "auto",
         "max_signs": 10,
         "conflict": "smoothed",

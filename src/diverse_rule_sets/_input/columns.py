@@ -65,6 +65,7 @@ class Column:
     values : array (n_records,)
     categories : the distinct values, in order
     rounded : whether some integers may have been too large for float64
+    order : all categories that the table declares, from the lowest to the highest; empty if they have no order
     """
 
     name: Hashable
@@ -72,6 +73,7 @@ class Column:
     values: NDArray[Any]
     categories: tuple[Any, ...] = ()
     rounded: bool = False
+    order: tuple[Any, ...] = ()
 
     @cached_property
     def positions(self) -> dict[Any, int]:

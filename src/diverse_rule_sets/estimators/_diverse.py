@@ -80,9 +80,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         other columns are cut by ``"supervised"``. Text that looks like an identifier (nearly every record has another
         value) is left out of learnt rules, with a warning, unless the column is named here, in ``required``, by a
         given rule or a given scorecard: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
-    negation : bool, default=False
-        Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
-        not occur in training.
+    negation : bool, default=True
+        Allow conditions such as ``job != "clerk"`` and ``job not in {"clerk", "sales"}`` if they list fewer values.
+        They also hold for categories that did not occur in training.
     scorecards : "auto", int, list of Scorecard or str, or None, default="auto"
         Maximum number of scorecards that are learnt; ``"auto"`` means 1, and None or 0 means none: plain rules. A
         scorecard is a derived column: the sum of whole points, which conditions on the table (its signs) give to
@@ -199,7 +199,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         smoothing: float | None = 5.0,
         # possible conditions
         binning: Any = "supervised",
-        negation: bool = False,
+        negation: bool = True,
         # scorecards
         scorecards: Any = "auto",
         max_signs: int = 10,

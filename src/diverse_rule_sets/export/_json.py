@@ -17,6 +17,7 @@ from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import (
     FORMAT,
     VERSION,
+    VERSION_WITHOUT_ORDERS,
     VERSION_WITHOUT_SCORECARDS,
     checksum,
     from_json,
@@ -26,6 +27,7 @@ from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._ranges import IsInRange
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import ScorecardColumn
@@ -44,7 +46,7 @@ def to_json(rule_set: RuleSet) -> str:
     domains = {name: domain_to_json(domain, _json_value) for name, domain in rule_set.domains}
     content = {
         "format": FORMAT,
-        "version": VERSION if scorecards else VERSION_WITHOUT_SCORECARDS,
+        "version": _version(rule_set),
         **({} if rule_set.target is None else {"target": _json_value(rule_set.target, "the name of the target")}),
         "classes": [_json_value(label, "a label") for label in rule_set.classes],
         "class_totals": list(rule_set.class_totals),
@@ -67,6 +69,13 @@ def to_json(rule_set: RuleSet) -> str:
         "fallbacks": [_rule(rule, rule_set.classes) for rule in rule_set.fallbacks],
     }
     return _layout({**content, "checksum": checksum(content)})
+
+
+def _version(rule_set: RuleSet) -> int:
+    """Return the lowest version of the format that can hold a rule set."""
+    if rule_set.orders or any(domain.limits for _, domain in rule_set.domains):
+        return VERSION
+    return VERSION_WITHOUT_ORDERS if rule_set.scorecards else VERSION_WITHOUT_SCORECARDS
 
 
 def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
@@ -93,6 +102,9 @@ def _condition(condition: Condition) -> dict[str, Any]:
         content = {"column": _json_value(condition.column, "the name of a column")}
     if condition.holds_if_missing:
         content["missing"] = True
+    elif isinstance(condition, IsInRange):
+        content |= {test: _json_value(bound, "a value") for test, bound in condition.bounds}
+        content["order"] = [_json_value(value, "a value") for value in condition.order]
     elif condition.comparisons:
         content |= {test: _json_value(bound, "a bound") for test, bound in condition.comparisons}
     elif isinstance(condition, Equals):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import format_body, format_label
+from diverse_rule_sets.model._ranges import order_text
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
@@ -41,7 +42,8 @@ def rule_set_text(rule_set: RuleSet) -> str:
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
     weights = weight_notes(rule_set)
-    return "\n".join([*parts, weights] if weights else parts)
+    parts += [weights] if weights else []
+    return "\n".join([*parts, *(order_text(column, order) for column, order in rule_set.orders.items())])
 
 
 def _points_rows(rule_set: RuleSet, indent: int) -> list[str]:
