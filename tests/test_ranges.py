@@ -1,5 +1,6 @@
 """Ranges of ordered categories: conditions, text, learning, editing and files."""
 
+import html
 import re
 
 import numpy as np
@@ -24,6 +25,8 @@ from diverse_rule_sets import (
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._ranges import category_range
+from diverse_rule_sets.report import write_html
+from diverse_rule_sets.report._plain_text import phrase
 from models import NAMES, TEXTS, ranges_of
 
 GRADES = ("E", "D", "C", "B", "A")
@@ -255,6 +258,18 @@ def test_why_names_categories_in_their_order():
     X, _ = graded()
     clf = DiverseRuleSetClassifier(scorecards=None, random_state=0).fit(X[["grade", "job"]], X["grade"] >= "B")
     assert 'It would be True if grade >= "B" (it is "D")' in clf.why({"grade": "D", "job": "cook"})
+
+
+def test_notebooks_and_the_page_show_the_order(tmp_path):
+    X, y = graded()
+    hostile = X.rename(columns={"grade": "<b>grade</b>"})
+    rule_set = DiverseRuleSetClassifier(scorecards=None, random_state=0).fit(hostile, y).rule_set_
+    write_html(rule_set, hostile, y, tmp_path / "page.html")
+    for text in (rule_set._repr_html_(), (tmp_path / "page.html").read_text("utf8")):
+        shown = html.unescape(text)
+        assert 'Order of `<b>grade</b>`: "F" < "E" < "D"' in shown
+        assert "<b>grade</b>" not in text
+    assert phrase(AT_LEAST_C) == {"column": "grade", "verb": "is", "values": ["at least C"]}
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, Equals, Interval, IsMissing, Rule, RuleSet
+from diverse_rule_sets import (
+    DiverseRuleSetClassifier,
+    DRSClassifier,
+    Equals,
+    Interval,
+    IsMissing,
+    Rule,
+    RuleSet,
+    Scorecard,
+)
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._domains import Domain
-from diverse_rule_sets.model._whole_numbers import in_whole_numbers
+from diverse_rule_sets.model._whole_numbers import at_fewest_points, in_whole_numbers
 
 BOUNDS = st.none() | st.integers(-3, 12) | st.floats(-3, 12)
 
@@ -60,6 +69,16 @@ def test_it_holds_for_the_same_whole_numbers_of_training(low, high, with_low, wi
 )
 def test_the_forms(limits, interval, text):
     assert str(in_whole_numbers(Interval("x", *interval), Domain(whole=True, limits=limits))) == text
+
+
+def test_the_least_number_of_points():
+    card = Scorecard.parse("points (for u, v): 1 for u, 2 for v if a > 1; 2 for u if b > 2")
+    for column, least, text in [
+        (card.column("lead"), 0, "lead = 0"),
+        (card.column("points", "v"), 0, "points for v = 0"),
+    ]:
+        assert str(at_fewest_points(Interval(column, high=least))) == text
+        assert at_fewest_points(Interval(column, high=1)) == Interval(column, high=1)
 
 
 def families(n=800, seed=0):

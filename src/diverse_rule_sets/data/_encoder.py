@@ -26,7 +26,7 @@ from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, Pos
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
 from diverse_rule_sets.model._ranges import side_of
-from diverse_rule_sets.model._whole_numbers import in_whole_numbers
+from diverse_rule_sets.model._whole_numbers import at_fewest_points, in_whole_numbers
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
 _MEMORY_SHARE = 0.4
@@ -100,7 +100,9 @@ class Encoder:
             points of numbers between two whole numbers would not follow the direction
         """
         domain, directed = self.domains.get(condition.column), condition.column in self.options.directed
-        if domain is None or (directed and in_scorecard):
+        if domain is None:
+            return at_fewest_points(condition)
+        if directed and in_scorecard:
             return condition
         return in_whole_numbers(condition, domain, keep_sides=directed)
 

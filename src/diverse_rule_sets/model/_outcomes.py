@@ -35,8 +35,8 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
 def ascending_outcomes(conditions: Sequence[Condition], order: Sequence[Any] = ()) -> Flags:
     """Return the outcomes of testing values of one column in ascending order, none of them missing.
 
-    The column holds numbers or dates, or categories whose order is given. Returns a boolean array (n_values, n_conditions); neighbouring rows may be equal. One row of False if no condition
-    names a value.
+    The column holds numbers or dates, or categories whose order is given. Returns a boolean array (n_values,
+    n_conditions); neighbouring rows may be equal. One row of False if no condition names a value.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def ascending_outcomes(conditions: Sequence[Condition], order: Sequence[Any] = (
     if len(kinds) != 1:
         return np.zeros((1, len(conditions)), np.bool_)
     column = _ordered(conditions, kinds.pop(), values)
-    order = np.argsort(column.values, kind="stable")[: np.count_nonzero(~column.missing)]  # missing values are last
-    return np.array([condition.holds(column) for condition in conditions]).T[order]
+    ascending = np.argsort(column.values, kind="stable")[: np.count_nonzero(~column.missing)]  # missing values are last
+    return np.array([condition.holds(column) for condition in conditions]).T[ascending]
 
 
 def _listed(conditions: Sequence[Condition]) -> Column:

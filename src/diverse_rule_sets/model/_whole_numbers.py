@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from diverse_rule_sets._input.values import NUMBER
-from diverse_rule_sets.model._condition_base import Condition, DerivedColumn
+from diverse_rule_sets.model._condition_base import Condition
 from diverse_rule_sets.model._conditions import Equals, Interval
 from diverse_rule_sets.model._domains import Domain
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 # Numbers at which counts and codes begin: nothing is expected below them.
 _STARTS = (0, 1)
@@ -24,7 +25,7 @@ def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = Fa
 
     Parameters
     ----------
-    condition : a condition on a column of the table or of a scorecard
+    condition : a condition on a column of the table
     domain : the values of the column in training
     keep_sides : whether a condition with one bound keeps it, because it must hold for all smaller or larger numbers
 
@@ -40,7 +41,7 @@ def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = Fa
     children <= 1
     children >= 9
     """
-    if not isinstance(condition, Interval) or isinstance(condition.column, DerivedColumn):
+    if not isinstance(condition, Interval):
         return condition
     if not domain.whole or domain.limits is None or condition.kind != NUMBER:
         return condition
@@ -56,6 +57,15 @@ def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = Fa
     if low is not None and high is not None and low > high:  # no whole number is between the bounds
         return condition
     return Interval(condition.column, low, high, with_low=True)
+
+
+def at_fewest_points(condition: Condition) -> Condition:
+    """Return a condition on points as it is written best: ``lead <= 0`` is ``lead = 0``, because no lead is smaller."""
+    if isinstance(condition, Interval) and isinstance(condition.column, ScorecardColumn):
+        least = condition.column.range[0]
+        if condition.low is None and condition.high == least:
+            return Interval(condition.column, least, least, with_low=True)
+    return condition
 
 
 def _whole_bounds(interval: Interval) -> tuple[int | None, int | None]:
