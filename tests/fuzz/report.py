@@ -62,7 +62,7 @@ _CALLS = {
     "pmml": "print(clf.rule_set_.to_pmml())",
     "duckdb": "print(clf.rule_set_.to_sql(keep=['id']))",
     "sqlite": "print(clf.rule_set_.to_sql(dialect='sqlite', keep=['id']))",
-    "text": "print([Rule.parse(str(rule)) for rule in clf.rule_set_.all_rules])",
+    "text": "print([Rule.parse(str(rule), orders=clf.rule_set_.orders) for rule in clf.rule_set_.all_rules])",
     "limits": "print([rule.covers(X) for rule in clf.rule_set_.all_rules])",
     "evaluated": "print(clf.rule_set_.evaluated(X, y))",
 }
