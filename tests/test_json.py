@@ -43,7 +43,7 @@ def test_written_and_read_back(drawn, seed):
     assert again.to_json() == text
     assert RuleSet.from_json(text.encode()) == rule_set
     jsonschema.validate(json.loads(text), SCHEMA)
-    assert json.loads(text)["version"] == (3 if rule_set.scorecards else 2)
+    assert json.loads(text)["version"] == (4 if rule_set.orders else 3 if rule_set.scorecards else 2)
     assert ("scorecards" in json.loads(text)) == bool(rule_set.scorecards)
     assert again.scorecards == rule_set.scorecards
     assert [rule.points_table for rule in again.all_rules] == [rule.points_table for rule in rule_set.all_rules]

@@ -141,6 +141,14 @@ def test_large_numbers_and_fractions_keep_their_bounds():
         assert tests == {"<=", ">"}
 
 
+def test_booleans_beside_numbers_keep_their_bounds():
+    """In a rule of its own, False is not 0."""
+    X, y = [[False], [1]] * 20, ["a", "b"] * 20
+    rule_set = DiverseRuleSetClassifier(random_state=0).fit(X, y).rule_set_
+    assert {str(c) for rule in rule_set for c in rule.conditions} == {"x0 <= 0", "x0 > 0"}
+    assert rule_set[0].covers(X).sum() == 20
+
+
 def test_columns_with_a_direction_keep_their_sides():
     X, y = families()
     clf = DiverseRuleSetClassifier(monotone={"children": "decreasing", "member": "increasing"}, random_state=0)

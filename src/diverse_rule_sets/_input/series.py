@@ -213,6 +213,14 @@ def _order(categories: list[Any]) -> tuple[Any, ...]:
 _MAX_ORDER = 256
 
 
+def has_order(series: Any) -> bool:
+    """Return whether a series holds ordered categories, without reading its values."""
+    if isinstance(series, np.ndarray):
+        return False
+    native = series.to_native()
+    return bool(native.cat.ordered) if _is_pandas_categorical(native) else hasattr(series.dtype, "categories")
+
+
 def _is_pandas_categorical(native: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(getattr(native, "dtype", None), pandas.CategoricalDtype)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.columns import Column
-from diverse_rule_sets._input.series import decode
+from diverse_rule_sets._input.series import decode, has_order
 from diverse_rule_sets._input.values import equals_no_name, plain
 
 # Up to this number of columns narwhals finds a column as fast as the library itself; the time grows with the number.
@@ -62,6 +62,10 @@ class Table:
         if self._decoded is not None:
             self._decoded[name, expected] = column
         return column
+
+    def has_order(self, name: Hashable) -> bool:
+        """Return whether a column exists and holds ordered categories; its values are not read."""
+        return name in self._position and has_order(self._series(self._position[name]))
 
     def with_cache(self) -> Table:
         """Return the same table with a cache of columns, for callers that read a column several times."""

@@ -32,7 +32,8 @@ class Domain:
         too many, the most frequent. None for a column of numbers or dates
     whole : whether all values of a column of numbers were whole numbers, or all values of a column of dates were dates
         without a time of day
-    limits : the smallest and the largest value of a column of whole numbers, if they are known
+    limits : the smallest and the largest value of a column of whole numbers, if they are known; not known if some are
+        booleans, which equal no number in a rule of its own
     """
 
     values: tuple[Any, ...] | None = None
@@ -85,7 +86,7 @@ def domain_of(column: Column) -> Domain:
     if column.kind == NUMBER:
         numbers = column.values[~column.missing]
         whole = _all_multiples(numbers, 1)
-        return Domain(whole=whole, limits=_limits(numbers) if whole else None)
+        return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:

@@ -144,7 +144,7 @@ class TableOrders(Mapping[Hashable, tuple[Any, ...]]):
     def __getitem__(self, name: Hashable) -> tuple[Any, ...]:
         if name in self._known:
             return self._known[name]
-        order = self._table.column(name).order if name in self._table else ()
+        order = self._table.column(name).order if self._table.has_order(name) else ()
         if not order:
             raise KeyError(name)
         return order
