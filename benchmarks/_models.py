@@ -45,7 +45,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "no fallbacks": {"max_fallbacks": 0},
     "no splits": {"split": False},
     "no second pass": {"second_pass": False},
-    "with negation": {"negation": True},
+    "without negation": {"negation": False},
 }
 VARIANTS = {**MAIN, **ABLATIONS}
 # The paper's method and its baselines, as in the paper and, the baselines, with this package's defaults.

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Equals, Interval, IsIn, IsMissing, IsNotIn, Rule, RuleSet, Scorecard, Sign
+from diverse_rule_sets import Equals, Interval, IsIn, IsInRange, IsMissing, IsNotIn, Rule, RuleSet, Scorecard, Sign
 from diverse_rule_sets.export._sql_dialects import SYSTEM_COLUMNS
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._decision import CONFLICTS
@@ -103,8 +103,17 @@ def conditions_on(draw, column, kind, pool):
         return Interval(column, low=draw(value))
     if draw(st.booleans()):
         return Equals(column, draw(value))
+    if kind == "text" and len(pool) > 1 and draw(st.booleans()):
+        return draw(ranges_of(column, tuple(pool)))
     several = tuple(draw(st.lists(value, min_size=1, max_size=3, unique=True)))
     return draw(st.sampled_from([IsIn, IsNotIn]))(column, several)
+
+
+@st.composite
+def ranges_of(draw, column, order):
+    """Draw a range of two or more ordered categories."""
+    first = draw(st.integers(0, len(order) - 2))
+    return IsInRange(column, order[first : draw(st.integers(first + 2, len(order)))], order=order)
 
 
 @st.composite

@@ -97,7 +97,7 @@ def test_any_mixture_of_values(values, labels, form, scorecards):
     assert_no_batch(clf, X)
     for rule in clf.rule_set_.all_rules:
         if form == "series":
-            again = Rule.parse(str(rule), clf.rule_set_.scorecards)
+            again = Rule.parse(str(rule), clf.rule_set_.scorecards, orders=clf.rule_set_.orders)
             assert again == rule
             assert again.covers(X).tolist() == rule.covers(X).tolist()
 

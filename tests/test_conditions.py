@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, Rule
+from diverse_rule_sets import Condition, Equals, Interval, IsIn, IsInRange, IsMissing, IsNotIn, Rule
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model._conditions import merge_conditions
@@ -48,7 +48,14 @@ def holds(condition, values):
         (IsIn("job", ("clerk", "sales")), 'job in {"clerk", "sales"}'),
         (IsIn("code", (7, 8.5, "x y")), 'code in {7, 8.5, "x y"}'),
         (IsIn("a {b}", (True, False)), "`a {b}` in {True, False}"),
-        (IsNotIn("job", ("clerk",)), 'job not in {"clerk"}'),
+        (IsNotIn("job", ("clerk",)), 'job != "clerk"'),
+        (IsNotIn("job", ("clerk", "sales")), 'job not in {"clerk", "sales"}'),
+        (IsNotIn("job", ()), "job not in {}"),
+        (IsInRange("grade", ("B", "A"), order=("C", "B", "A")), 'grade >= "B"'),
+        (IsInRange("grade", ("C", "B"), order=("C", "B", "A")), 'grade <= "B"'),
+        (IsInRange("a = b", ("C", "B"), order=("D", "C", "B", "A")), '"C" <= `a = b` <= "B"'),
+        (IsInRange("grade", ("C", "B"), order=("C", "B")), '"C" <= grade <= "B"'),
+        (IsInRange("size", (10, 20), order=(5, 10, 20)), "size >= 10"),
         (IsNotIn(3, ('a "b"', "é")), '[3] not in {"a \\"b\\"", "é"}'),
     ],
 )

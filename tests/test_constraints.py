@@ -227,7 +227,7 @@ def test_a_given_rule_that_covers_no_record(conflict):
 def test_rules_may_be_given_as_text(monkeypatch):
     X, y = load_iris(return_X_y=True)
     texts = {"IF x3 <= 0.8 THEN 0": Rule((Interval("x3", high=0.8),), "0")}
-    monkeypatch.setattr(Rule, "parse", staticmethod(lambda text, scorecards: texts[text]), raising=False)
+    monkeypatch.setattr(Rule, "parse", staticmethod(lambda text, scorecards, orders=None: texts[text]), raising=False)
     clf = classifier(given_rules=list(texts), random_state=0).fit(X, y)
     assert clf.rule_set_[0] == Rule((Interval("x3", high=0.8),), 0)
 
@@ -842,7 +842,7 @@ A_RULE = Rule((Interval("a", low=4.0),), 1)
         (
             {"monotone": {"d": "increasing"}},
             ValueError,
-            "monotone names the column 'd', which holds text values, expected numbers or dates",
+            "monotone names the column 'd', which holds text values, expected numbers, dates or ordered categories",
         ),
     ],
 )

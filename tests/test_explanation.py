@@ -210,7 +210,7 @@ def test_infinite_numbers(named):
     assert f"It would be 1 if a = {named} (it is 3): decided by rule 1." in rule_set.why({"a": 3})
     last = replace(rule_set, kinds=(("a", "number"),)).why({"a": named}).splitlines()[-1]
     assert ("a <= 1.7976931348623157e+308" if named > 0 else "a >= -1.7976931348623157e+308") in last
-    assert f"It would be 0 if a not in {{{named}}}" in rule_set.why({"a": named})  # whether x is a number is unknown
+    assert f"It would be 0 if a != {named} (" in rule_set.why({"a": named})  # whether x is a number is unknown
 
 
 def values_around(kind, pool):

@@ -620,7 +620,9 @@ def test_any_scorecard_and_any_rules_on_any_table(made, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # conditions that hold for no record
         clf = fitted(table, y, list(rules.scorecards), given_rules=list(rules.rules), min_support=1)
-        by_text = fitted(table, y, [str(card) for card in rules.scorecards], given_rules=texts, min_support=1)
+        cards = [Scorecard.parse(str(card), orders=rules.orders) for card in rules.scorecards]
+        parsed = [Rule.parse(text, cards, orders=rules.orders) for text in texts]
+        by_text = fitted(table, y, cards, given_rules=parsed if rules.orders else texts, min_support=1)
     assert clf.rule_set_.rules[: len(rules)] == rules.rules
     assert by_text.rule_set_.same_rules(clf.rule_set_)
     assert clf.rule_set_.evaluated(table, y) == clf.rule_set_

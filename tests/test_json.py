@@ -43,7 +43,8 @@ def test_written_and_read_back(drawn, seed):
     assert again.to_json() == text
     assert RuleSet.from_json(text.encode()) == rule_set
     jsonschema.validate(json.loads(text), SCHEMA)
-    assert json.loads(text)["version"] == (4 if rule_set.missing_values else 3 if rule_set.scorecards else 2)
+    latest = rule_set.missing_values or rule_set.orders
+    assert json.loads(text)["version"] == (4 if latest else 3 if rule_set.scorecards else 2)
     assert again.missing_values == rule_set.missing_values
     assert ("scorecards" in json.loads(text)) == bool(rule_set.scorecards)
     assert again.scorecards == rule_set.scorecards

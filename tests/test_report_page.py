@@ -34,7 +34,7 @@ from diverse_rule_sets.model._rules import CONFLICTS
 from diverse_rule_sets.report import _page as page_module
 from diverse_rule_sets.report import html, write_html
 from diverse_rule_sets.report._summary import summarise
-from models import consistent_counts, missing_values_of
+from models import consistent_counts, missing_values_of, ranges_of
 
 UTC = datetime.UTC
 MOMENTS = [datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=37 * k, microseconds=k) for k in range(9)]
@@ -83,6 +83,8 @@ def conditions():
         intervals("day", days),
         intervals("moment", moments),
         sets("word", ["a", "b", "c", "not in the table"]),
+        ranges_of("word", ("b", "not in the table", "a", "c")),
+        ranges_of("mixed", ("x", 1, 2.5, True, "absent")).map(lambda one: replace(one, mixed=True)),
         sets("flag", [True, False]),
         sets("mixed", ["x", 1, 2.5, True, "absent"], mixed=True),
         sets("whole", [0, 1, 2, 7.5]),

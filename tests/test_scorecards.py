@@ -224,7 +224,7 @@ def test_a_printed_rule_set_is_read_back(drawn):
     assert again.conflict == (rule_set.conflict if len(rule_set.rules) > 1 else "precision")
     assert str(RuleSet.parse(str(again), classes=again.classes)) == str(again)
     for rule in rule_set.all_rules:
-        assert Rule.parse(str(rule), rule_set.scorecards) == rule
+        assert Rule.parse(str(rule), rule_set.scorecards, orders=rule_set.orders) == rule
 
 
 @pytest.mark.parametrize("conflict", CONFLICTS)

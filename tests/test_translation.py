@@ -1,7 +1,5 @@
 """Learnt rules list only values that some training record under the rule has."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,9 +82,9 @@ def test_every_listed_value_has_a_record(name, seed):
     assert [rule.class_counts for rule in counted.all_rules] == [rule.class_counts for rule in rule_set.all_rules]
 
 
-def encoded(X, y, make):
+def encoded(X, y, make, negation=True):
     """Return a table as items, with sets of categories and their opposites."""
-    encoder = Encoder(CutOptions("supervised", 8, thresholds=True, negation=True))
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True, negation=negation))
     rows = encoder.fit_transform(as_table(X), Target(y, np.ones(2))).rows
     return Items(encoder, make(rows, y, 2, 1, None))
 
@@ -105,14 +103,15 @@ def random_rules(items, rng, n=200):
 
 @pytest.mark.parametrize("make", [LocalBackend, ShardedBackend.split])
 @pytest.mark.parametrize("seed", range(4))
-def test_values_are_left_out_without_a_change_of_the_cover(make, seed):
+@pytest.mark.parametrize("negation", [False, True])
+def test_values_are_left_out_without_a_change_of_the_cover(make, seed, negation):
     """Also if values are left out of several conditions, and with missing values."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({name: rng.choice([*"vwxyz", None], 25, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]) for name in "abc"})
     y = rng.integers(0, 2, 25)
-    items = encoded(X, y, make)
+    items = encoded(X, y, make, negation)
     rules = random_rules(items, rng)
-    n_left_out = {IsIn: 0, IsNotIn: 0}
+    n_left_out, kinds = {IsIn: 0, IsNotIn: 0}, set()
     for before, after in zip(rules, translate(items, rules, ["no", "yes"]), strict=True):
         conditions = merge_conditions(items.encoder.conditions[item] for item in before.body)
         assert [one.column for one in conditions] == [one.column for one in after.conditions]
@@ -121,10 +120,23 @@ def test_values_are_left_out_without_a_change_of_the_cover(make, seed):
             left_out = set(old.values_named) - set(new.values_named)
             if left_out:
                 n_left_out[type(old)] += 1
-            if not old.excludes:
-                assert set(new.values_named) == set(old.values_named) & set(X[new.column][after.covers(X)])
+            kinds.add((type(old), type(new)))
+            inside = set(X[new.column][after.covers(X)])
+            if not new.excludes:
+                allowed = set(old.values_named) if not old.excludes else set(X[old.column]) - set(old.values_named)
+                assert set(new.values_named) == allowed & inside
                 assert isinstance(new, Equals) == (len(new.values_named) == 1)
-    assert all(n_left_out.values())
+            elif len(new.values_named) >= len(inside):  # it excludes nothing beside the other conditions
+                others = tuple(one for one in after.conditions if one is not new)
+                assert new == old
+                assert not set(X[new.column][Rule(others, 0).covers(X)]) & set(new.values_named)
+    if negation:
+        assert {(IsNotIn, IsNotIn), (IsIn, IsIn)} <= kinds
+        assert kinds & {(IsNotIn, IsIn), (IsNotIn, Equals)}
+        assert all(n_left_out.values())
+    else:
+        assert not {after for _, after in kinds} & {IsNotIn}
+        assert n_left_out[IsIn]
 
 
 def test_given_rules_are_unchanged():
@@ -141,11 +153,63 @@ def test_a_record_that_two_conditions_exclude_stays_excluded():
     X = pd.DataFrame([("p", "r"), ("q", "k"), ("m", "s"), ("m", "k"), ("n", "l")], columns=["a", "b"])
     conditions = [IsNotIn("a", ("p", "q")), IsNotIn("b", ("r", "s"))]
     conditions += [Equals(column, value) for column in "ab" for value in X[column].unique()]
+    encoder = Encoder(CutOptions("supervised", 8, thresholds=True, negation=True))
+    encoder.fit(as_table(X), Target(np.zeros(5, np.int64), np.ones(1)))
+    encoder.conditions, encoder.columns = conditions, np.array([0, 1] + [0] * 4 + [1] * 4)
     rows = pack(np.array([Rule((one,), 0).covers(X) for one in conditions]))
-    items = Items(SimpleNamespace(conditions=conditions), LocalBackend(rows, np.zeros(5, np.int64), 1, 1, None))
+    items = Items(encoder, LocalBackend(rows, np.zeros(5, np.int64), 1, 1, None))
     (rule,) = translate(items, [CountedRule((0, 1), 0, np.array([2]))], ["yes"])
-    assert rule.conditions == (IsNotIn("a", ("q",)), IsNotIn("b", ("r", "s")))
+    assert rule.conditions == (IsNotIn("a", ("q",)), IsIn("b", ("k", "l")))
     assert rule.covers(X).tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize("negation", [False, True])
+def test_what_is_shorter_beside_the_other_conditions_is_written(negation):
+    """Of the jobs of F, only d is excluded; of those of M, only a is allowed."""
+    pairs = [("F", "a"), ("F", "b"), ("F", "c"), ("F", "d"), ("M", "a"), ("M", "d"), ("M", "e"), ("M", "f"), ("M", "g")]
+    X = pd.DataFrame(pairs * 3, columns=["sex", "job"])
+    items = encoded(X, np.isin(X["job"], ["a", "b", "c"]).astype(int), LocalBackend, negation)
+    item_of = {one: item for item, one in enumerate(items.encoder.conditions)}
+    job = item_of[IsIn("job", ("a", "b", "c"))]
+    bodies = [tuple(sorted((job, item_of[Equals("sex", sex)]))) for sex in "FM"]
+    counts = items.backend.class_counts_of(Lists.of(bodies))
+    rules = translate(items, [CountedRule(body, 1, row) for body, row in zip(bodies, counts, strict=True)], [0, 1])
+    of_f = 'job != "d"' if negation else 'job in {"a", "b", "c"}'
+    assert [sorted(map(str, rule.conditions)) for rule in rules] == [[of_f, 'sex = "F"'], ['job = "a"', 'sex = "M"']]
+
+
+@pytest.mark.parametrize("make", [LocalBackend, ShardedBackend.split])
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_without_effect_are_left_out(make, seed):
+    """A bound of an interval is kept if and only if some record under the other conditions is beyond it."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({name: rng.normal(size=40).round(1) for name in "abc"}).mask(rng.random((40, 3)) < 0.1)
+    y = rng.integers(0, 2, 40)
+    items = encoded(X, y, make)
+    columns, bodies = items.encoder.columns, set()
+    for _ in range(300):
+        chosen = rng.choice(np.unique(columns), rng.integers(1, 4), replace=False)
+        pairs = [rng.choice(np.flatnonzero(columns == c), 2, replace=False).tolist() for c in chosen]
+        bodies.add(tuple(sorted(item for pair in pairs for item in pair)))
+    bodies = sorted(bodies)
+    counts = items.backend.class_counts_of(Lists.of(bodies))
+    rules = [CountedRule(body, 1, row) for body, row in zip(bodies, counts, strict=True) if row.sum()]
+    n_dropped = n_kept = 0
+    for before, after in zip(rules, translate(items, rules, ["no", "yes"]), strict=True):
+        conditions = merge_conditions(items.encoder.conditions[item] for item in before.body)
+        assert [one.column for one in conditions] == [one.column for one in after.conditions]
+        covered = after.covers(X)
+        assert (Rule(conditions, 0).covers(X) == covered).all()
+        for old, new in zip(conditions, after.conditions, strict=True):
+            n_dropped += len(old.comparisons) > len(new.comparisons)
+            assert set(new.comparisons) <= set(old.comparisons)
+            if len(new.comparisons) == 2:
+                n_kept += 1
+                others = tuple(one for one in after.conditions if one is not new)
+                for wider in (Interval(new.column, low=new.low), Interval(new.column, high=new.high)):
+                    assert (Rule((*others, wider), 0).covers(X) != covered).any()
+    assert n_dropped
+    assert n_kept
 
 
 def test_the_points_for_the_label_of_a_rule_come_before_those_for_others():

@@ -211,7 +211,7 @@ def _diverse(draw, labels):
     maybe("max_fallbacks", 0.2, (0, 1, 30))
     maybe("class_weight", 0.3, (None, "balanced", {labels[0]: 3.0}))
     maybe("smoothing", 0.3, (None, 0.0, 0.5, 20.0))
-    maybe("negation", 0.4, (True,))
+    maybe("negation", 0.4, (True, False))
     return chosen
 
 

@@ -62,7 +62,7 @@ _CALLS = {
     "pmml": "print(clf.rule_set_.to_pmml())",
     "duckdb": "print(clf.rule_set_.to_sql(keep=['id']))",
     "sqlite": "print(clf.rule_set_.to_sql(dialect='sqlite', keep=['id']))",
-    "text": "print([Rule.parse(str(rule)) for rule in clf.rule_set_.all_rules])",
+    "text": "print([Rule.parse(str(rule), orders=clf.rule_set_.orders) for rule in clf.rule_set_.all_rules])",
     "limits": "print(clf.rule_set_, clf.rule_set_.covers(X))",
     "evaluated": "print(clf.rule_set_.evaluated(X, y))",
 }

@@ -130,10 +130,11 @@ def _check_direction(rule, name, direction):
 
 def check_text(run):
     """A rule is read back from its text; rules on columns of unusual types may be refused instead."""
+    cards, orders = run.rule_set.scorecards, run.rule_set.orders
     for rule in run.rule_set.all_rules:
         code = f"rule = clf.rule_set_.all_rules[{run.rule_set.all_rules.index(rule)}]\n"
-        code += "assert drs.Rule.parse(str(rule), clf.rule_set_.scorecards) == rule"
-        again, error = refusal(lambda rule=rule: drs.Rule.parse(str(rule), run.rule_set.scorecards))
+        code += "assert drs.Rule.parse(str(rule), clf.rule_set_.scorecards, orders=clf.rule_set_.orders) == rule"
+        again, error = refusal(lambda rule=rule: drs.Rule.parse(str(rule), cards, orders=orders))
         if error is not None:
             if _is_readable(rule):
                 raise CheckError(f"{str(rule)!r} is not read back: {error}", code)

@@ -82,7 +82,8 @@ def _compare(test, value, bound):
 
 def _check_text(card):
     """A scorecard is read back from its text, if the names of its columns are plain."""
-    again, error = refusal(lambda: drs.Scorecard.parse(str(card)))
+    orders = {sign.condition.column: sign.condition.order for sign in card.signs if hasattr(sign.condition, "order")}
+    again, error = refusal(lambda: drs.Scorecard.parse(str(card), orders=orders))
     if error is None and again != card:
         raise CheckError(f"a scorecard is read back as {again}, from {card}", _SHOW)
     if error is not None and all(map(is_plain, card.columns)):

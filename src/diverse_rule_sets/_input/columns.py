@@ -65,6 +65,8 @@ class Column:
     values : array (n_records,)
     categories : the distinct values, in order
     rounded : whether some integers may have been too large for float64
+    order : all categories that the table declares, from the lowest to the highest; empty if they have no order
+    booleans : whether some values of a column of numbers are booleans
     """
 
     name: Hashable
@@ -72,6 +74,8 @@ class Column:
     values: NDArray[Any]
     categories: tuple[Any, ...] = ()
     rounded: bool = False
+    order: tuple[Any, ...] = ()
+    booleans: bool = False
 
     @cached_property
     def positions(self) -> dict[Any, int]:
@@ -121,7 +125,7 @@ def column_of_objects(name: Hashable, values: list[Any], expected: str = "") -> 
         if one not in _ALLOWED[kind]:
             raise _wrong_type(name, kind, one, example)
     if kind == NUMBER:
-        return _column_of_numbers(name, values)
+        return replace(_column_of_numbers(name, values), booleans=BOOLEAN in found)
     if kind in (DATE, INSTANT):
         dates = [None if is_missing(v) else np.datetime64(microseconds(v), "us") for v in values]
         return Column(name, kind, np.array(dates, "datetime64[us]"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.codes import column_without, objects_without
 from diverse_rule_sets._input.columns import (
+    EMPTY,
     VALUES,
     Column,
     as_any_values,
@@ -27,6 +29,8 @@ from diverse_rule_sets._input.values import (
     INSTANT,
     NUMBER,
     as_float,
+    canonical,
+    identity,
     is_missing,
     microseconds,
     to_microseconds,
@@ -195,7 +199,29 @@ def _used_categories(name: Hashable, categories: Any, codes: NDArray[Any], order
     """Return a column of those categories that occur: there may be a million others."""
     used, positions = np.unique(codes, return_inverse=True)
     n_missing = int(used.size > 0 and used[0] < 0)
-    return categorical(name, categories[used[n_missing:]].tolist(), positions.reshape(-1) - n_missing, ordered)
+    present = categories[used[n_missing:]].tolist()
+    column = categorical(name, present, positions.reshape(-1) - n_missing, ordered)
+    if not ordered or column.kind in (BOOLEAN, EMPTY):
+        return column
+    return replace(column, order=_order(categories.tolist() if len(categories) <= _MAX_ORDER else present))
+
+
+def _order(categories: list[Any]) -> tuple[Any, ...]:
+    """Return ordered categories without repetitions; empty if there are too many, or fewer than two."""
+    distinct = {identity(value): value for value in map(canonical, categories)}
+    return tuple(distinct.values()) if 1 < len(distinct) <= _MAX_ORDER else ()
+
+
+# Maximum number of categories that have an order; of more declared categories, those that occur.
+_MAX_ORDER = 256
+
+
+def has_order(series: Any) -> bool:
+    """Return whether a series holds ordered categories, without reading its values."""
+    if isinstance(series, np.ndarray):
+        return False
+    native = series.to_native()
+    return bool(native.cat.ordered) if _is_pandas_categorical(native) else hasattr(series.dtype, "categories")
 
 
 def _is_pandas_categorical(native: Any) -> bool:

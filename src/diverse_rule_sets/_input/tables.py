@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
-from diverse_rule_sets._input.series import decode, holds_objects
+from diverse_rule_sets._input.series import decode, has_order, holds_objects
 from diverse_rule_sets._input.values import equals_no_name, plain
 
 # Up to this number of columns narwhals finds a column as fast as the library itself; the time grows with the number.
@@ -78,6 +78,10 @@ class Table:
         table._records, table._decoded = self._records, None if self._decoded is None else {}
         table.codes = {**self.codes, **codes}
         return table
+
+    def has_order(self, name: Hashable) -> bool:
+        """Return whether a column exists and holds ordered categories; its values are not read."""
+        return name in self._position and has_order(self._series(self._position[name]))
 
     def with_cache(self) -> Table:
         """Return the same table with a cache of columns, for callers that read a column several times."""

@@ -309,7 +309,7 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _FORM,
     ),
-    Option("negation", None, "", "Allow conditions such as: job not in {...}.", False, panel=_FORM),
+    Option("negation", None, "", 'Allow conditions such as: job != "clerk".', True, panel=_FORM),
     Option(
         "scorecards",
         read_scorecards,

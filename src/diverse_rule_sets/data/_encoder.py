@@ -26,6 +26,8 @@ from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
 from diverse_rule_sets.model._conditions import Condition
 from diverse_rule_sets.model._domains import Domain, domain_of
+from diverse_rule_sets.model._ranges import side_of
+from diverse_rule_sets.model._whole_numbers import at_fewest_points, in_whole_numbers
 
 # Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
 _MEMORY_SHARE = 0.4
@@ -59,6 +61,7 @@ class Encoder:
     kinds : type of each column that was read, by name
     domains : what is known about the values of each of these columns, by name
     codes : the codes for missing values of the columns of the table, by name
+    orders : the categories of the columns that are compared by order, from the lowest to the highest, by name
     """
 
     conditions: list[Condition]
@@ -67,6 +70,7 @@ class Encoder:
     kinds: dict[Hashable, str]
     domains: dict[Hashable, Domain]
     codes: CodesByColumn
+    orders: dict[Hashable, tuple[Any, ...]]
 
     def __init__(self, options: CutOptions, given: GivenConditions = NO_CONDITIONS) -> None:
         self.options = options
@@ -89,6 +93,22 @@ class Encoder:
         encoder.opposites = np.append(self.opposites, np.where(positions < 0, -1, positions + n_items))
         return encoder
 
+    def readable(self, condition: Condition, in_scorecard: bool = False) -> Condition:
+        """Return a condition as rules contain it: the same for the training records, but easier to read.
+
+        Parameters
+        ----------
+        condition : the condition of an item, or what several items of one column have in common
+        in_scorecard : whether it is that of a sign; in a column with a direction it is not changed then, because the
+            points of numbers between two whole numbers would not follow the direction
+        """
+        domain, directed = self.domains.get(condition.column), condition.column in self.options.directed
+        if domain is None:
+            return at_fewest_points(condition)
+        if directed and in_scorecard:
+            return condition
+        return in_whole_numbers(condition, domain, keep_sides=directed)
+
     @property
     def wider_items(self) -> dict[int, tuple[int, ...]]:
         """The items with a bound on the same side of the same column that hold for more records, nearest first.
@@ -97,8 +117,10 @@ class Encoder:
         """
         by_side: dict[tuple[int, str], list[tuple[Any, int]]] = {}
         for item, (condition, column) in enumerate(zip(self.conditions, self.columns.tolist(), strict=True)):
-            if len(condition.comparisons) == 1:
-                test, bound = condition.comparisons[0]
+            side = side_of(condition, self.orders.get(condition.column, ()))
+            sides = condition.comparisons if side is None else (side,)
+            if len(sides) == 1:
+                test, bound = sides[0]
                 by_side.setdefault((column, test), []).append((bound, item))
         wider: dict[int, tuple[int, ...]] = {}
         for (_, test), found in by_side.items():
@@ -146,13 +168,15 @@ class Encoder:
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
         """Learn the conditions column by column; if blocks are given, add the bits to them."""
         _check_binning(self.options.binning, table)
-        self.conditions, self.kinds, self.domains, columns = [], {}, {}, []
+        self.conditions, self.kinds, self.domains, self.orders, columns = [], {}, {}, {}, []
         self.codes = table.codes
         opposite_conditions: list[Condition | None] = []
         number = -1
         for name in self._columns_read(table):
             column = table.column(name)
             self.kinds[name], self.domains[name] = column.kind, domain_of(column)
+            if column.order:
+                self.orders[name] = column.order
             if blocks is not None:
                 blocks.add_given(column)
             if name in self.options.forbidden:

@@ -19,6 +19,7 @@ from diverse_rule_sets.data._categories import select_categories
 from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
 from diverse_rule_sets.data._rounding import as_datetime, shortest
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._ranges import category_range
 
 # Maximum number of edges that the user gives for a column.
 _MAX_EDGES = 1000
@@ -42,6 +43,7 @@ class CutOptions(NamedTuple):
     forbidden : columns without conditions; they are not read
     kept : columns whose values are used even if they look like identifiers, besides those that a binning names
     named_in : the parameters in which the user can name such columns, for warnings
+    directed : columns that a monotone constraint names: a condition with one bound keeps it
     """
 
     binning: Binning
@@ -52,6 +54,7 @@ class CutOptions(NamedTuple):
     forbidden: frozenset[Hashable] = frozenset()
     kept: frozenset[Hashable] = frozenset()
     named_in: str = "binning"
+    directed: frozenset[Hashable] = frozenset()
 
 
 def _binning_of(options: CutOptions, name: Hashable) -> str | Edges:
@@ -83,7 +86,10 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
     elif column.kind != EMPTY:
         is_kept = column.name in options.kept or _has_own_binning(options, column.name)
         present = select_categories(column, is_kept, options.named_in)
-        found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
+        if options.thresholds and column.order and present.size:
+            found = _ranges(column, options, target)
+        else:
+            found = _sets(column, present, options, target) if options.thresholds else _equalities(column, present)
     if missing.any():
         found[IsMissing(column.name)] = None
     return found
@@ -103,6 +109,22 @@ def _equalities(column: Column, present: Integers) -> PossibleConditions:
     """Return a condition for each category."""
     mixed = column.kind == CATEGORY
     return {Equals(column.name, column.categories[k], mixed=mixed): None for k in present}
+
+
+def _ranges(column: Column, options: CutOptions, target: Target) -> PossibleConditions:
+    """Return both sides of the cut points of ordered categories: all of them if there are few, otherwise the best."""
+    n_present, mixed = len(column.categories), column.kind == CATEGORY
+    cuts: Integers = np.arange(1, n_present)
+    if n_present > options.n_bins:
+        known = ~column.missing
+        subset = Target(target.codes[known], target.weights)
+        cuts = supervised_cuts(column.values[known].astype(np.int64), n_present, subset, options.n_bins - 1)
+    found: PossibleConditions = {}
+    for cut in cuts.tolist():
+        below = category_range(column.name, column.order, high=column.categories[cut - 1], mixed=mixed)
+        above = category_range(column.name, column.order, low=column.categories[cut], mixed=mixed)
+        found |= {below: above, above: below}
+    return found
 
 
 def _sets(column: Column, present: Integers, options: CutOptions, target: Target) -> PossibleConditions:

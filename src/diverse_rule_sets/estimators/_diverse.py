@@ -89,9 +89,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         other columns are cut by ``"supervised"``. Text that looks like an identifier (nearly every record has another
         value) is left out of learnt rules, with a warning, unless the column is named here, in ``required``, by a
         given rule or a given scorecard: ``{"ticket": "supervised"}``. Whether it is missing may still be a condition.
-    negation : bool, default=False
-        Allow conditions such as ``job not in {"clerk"}`` if they are shorter. They also hold for categories that did
-        not occur in training.
+    negation : bool, default=True
+        Allow conditions such as ``job != "clerk"`` and ``job not in {"clerk", "sales"}`` if they list fewer values.
+        They also hold for categories that did not occur in training.
     missing_values : value, list of values, dict of column names, or None, default=None
         Codes that mean that a value is missing, such as ``-9`` or ``[-7, -8, "?"]``; None, NaN and the like are missing
         in any case. Codes are compared by type and value. A code applies to the columns of its type: a number to
@@ -219,7 +219,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         smoothing: float | None = 5.0,
         # possible conditions
         binning: Any = "supervised",
-        negation: bool = False,
+        negation: bool = True,
         missing_values: Any = None,
         # scorecards
         scorecards: Any = "auto",

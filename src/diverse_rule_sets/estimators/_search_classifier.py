@@ -256,6 +256,7 @@ class SearchClassifier(RuleSetEstimator):
             constraints.forbidden,
             constraints.named,
             "binning or required",
+            frozenset(constraints.monotone),
         )
 
     def _prepare(

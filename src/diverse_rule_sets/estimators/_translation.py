@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets._input.checks import check_number, did_you_mean, list_text
-from diverse_rule_sets._input.values import identity, plain
+from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.estimators._short_conditions import Items as Items
+from diverse_rule_sets.estimators._short_conditions import with_shortest_lists, without_needless_bounds
 from diverse_rule_sets.model._class_weights import balanced_weights
-from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsNotIn, merge_conditions
+from diverse_rule_sets.model._condition_base import plain_conditions
+from diverse_rule_sets.model._conditions import Condition, merge_conditions
+from diverse_rule_sets.model._domains import used_domains
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import Conflict, RuleSet, set_kinds
 from diverse_rule_sets.model._scorecards import POINTS, ScorecardColumn
 
 Floats = NDArray[np.float64]
-
-
-class Items(NamedTuple):
-    """The training records as items."""
-
-    encoder: Encoder
-    backend: Backend
 
 
 class ItemRule(Protocol):
@@ -65,26 +61,21 @@ def count_rules(backend: Backend, rules: Sequence[tuple[Body, int]]) -> tuple[li
 
 
 def translate(items: Items, rules: Iterable[ItemRule], labels: Sequence[Any]) -> tuple[Rule, ...]:
-    """Return rules of items as rules in the units of the table; a rule lists only values that some record has.
+    """Return rules of items as rules in the units of the table, in the form that is easiest to read.
 
-    A value is left out of ``column in {...}`` if no training record that the rule covers has it, and out of ``column
-    not in {...}`` if no training record that meets the other conditions has it. The rule covers the same training
-    records as before.
+    A rule lists only values that can occur beside its other conditions, has no bound without effect, and tests columns
+    of whole numbers in whole numbers. It covers the same training records as its items.
     """
     rules = tuple(rules)
-    conditions = items.encoder.conditions
-    bodies = [
-        _own_points_first(merge_conditions(conditions[item] for item in rule.body), labels[rule.label])
-        for rule in rules
+    conditions, readable = items.encoder.conditions, items.encoder.readable
+    bodies = without_needless_bounds(items, (rule.body for rule in rules))
+    merged = [
+        _own_points_first(merge_conditions(conditions[item] for item in body), labels[rule.label])
+        for rule, body in zip(rules, bodies, strict=True)
     ]
-    absent = _absent_values(items, [(rule.body, body) for rule, body in zip(rules, bodies, strict=True)])
     return tuple(
-        Rule(
-            tuple(_without_values(one, absent.get((j, n), ())) for n, one in enumerate(body)),
-            labels[rule.label],
-            label_counts(rule.class_counts, labels),
-        )
-        for j, (rule, body) in enumerate(zip(rules, bodies, strict=True))
+        Rule(tuple(map(readable, some)), labels[rule.label], label_counts(rule.class_counts, labels))
+        for rule, some in zip(rules, with_shortest_lists(items, bodies, merged), strict=True)
     )
 
 
@@ -96,57 +87,6 @@ def _own_points_first(conditions: Sequence[Condition], label: Any) -> tuple[Cond
     of_label = [one for one in conditions if isinstance(one.column, ScorecardColumn) and one.column.part == POINTS]
     ordered = iter(sorted(of_label, key=lambda one: getattr(one.column, "label", None) != label))
     return tuple(next(ordered) if one in of_label else one for one in conditions)
-
-
-def _absent_values(
-    items: Items, bodies: Sequence[tuple[Body, Sequence[Condition]]]
-) -> dict[tuple[int, int], list[Any]]:
-    """Return the listed values that no record has which meets the other conditions.
-
-    Parameters
-    ----------
-    items : the training records
-    bodies : for each rule its items, and its conditions, one for each column
-
-    Returns
-    -------
-    dict from the positions of a rule and of its condition to the values. They can be left out of all conditions of a
-    rule together: after a ``not in``, the later ones are compared with the records that meet the conditions without it.
-    """
-    conditions = items.encoder.conditions
-    single = {(one.column, identity(one.value)): k for k, one in enumerate(conditions) if isinstance(one, Equals)}
-    asked: list[tuple[int, int, Any]] = []
-    extended: list[Body] = []
-    for j, (body, merged) in enumerate(bodies):
-        ignored: set[Hashable] = set()
-        for n, condition in enumerate(merged):
-            if len(condition.values_named) < 2:
-                continue
-            if condition.excludes:
-                ignored.add(condition.column)
-            others = [item for item in body if not condition.excludes or conditions[item].column not in ignored]
-            for value in condition.values_named:
-                item = single.get((condition.column, identity(value)))
-                if item is not None:
-                    asked.append((j, n, value))
-                    extended.append(tuple(sorted({*others, item})))
-    absent: dict[tuple[int, int], list[Any]] = {}
-    n_records = items.backend.class_counts_of(Lists.of(extended)).sum(axis=1).tolist() if extended else []
-    for (j, n, value), count in zip(asked, n_records, strict=True):
-        if not count:
-            absent.setdefault((j, n), []).append(value)
-    return absent
-
-
-def _without_values(condition: Condition, absent: Sequence[Any]) -> Condition:
-    """Return a condition without some of the values that it lists; unchanged if it would list none."""
-    left_out = set(map(identity, absent))
-    values = tuple(value for value in condition.values_named if identity(value) not in left_out)
-    if not absent or not values or not isinstance(condition, IsIn | IsNotIn):
-        return condition
-    if len(values) == 1 and not condition.excludes:
-        return Equals(condition.column, values[0], condition.mixed)
-    return replace(condition, values=values)
 
 
 def label_counts(class_counts: Integers, labels: Sequence[Any]) -> tuple[tuple[Any, int], ...]:
@@ -193,7 +133,7 @@ def make_rule_set(
         missing_values=items.encoder.codes,
     )
     rule_set = set_kinds(rule_set, {name: items.encoder.kinds[name] for name in rule_set.columns})
-    rule_set = replace(rule_set, domains=tuple((name, items.encoder.domains[name]) for name in rule_set.columns))
+    rule_set = replace(rule_set, domains=used_domains(items.encoder.domains, plain_conditions(rule_set.all_rules)))
     return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
 
 

@@ -17,7 +17,7 @@ from diverse_rule_sets.export._json_domains import domain_to_json
 from diverse_rule_sets.export._json_reading import (
     FORMAT,
     VERSION,
-    VERSION_WITHOUT_CODES,
+    VERSION_OF_SCORECARDS,
     VERSION_WITHOUT_SCORECARDS,
     checksum,
     from_json,
@@ -27,6 +27,7 @@ from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._ranges import IsInRange
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import ScorecardColumn
@@ -71,17 +72,17 @@ def to_json(rule_set: RuleSet) -> str:
     return _layout({**content, "checksum": checksum(content)})
 
 
+def _version(rule_set: RuleSet) -> int:
+    """Return the lowest version of the format that can hold a rule set."""
+    if rule_set.missing_values or rule_set.orders or any(domain.limits for _, domain in rule_set.domains):
+        return VERSION
+    return VERSION_OF_SCORECARDS if rule_set.scorecards else VERSION_WITHOUT_SCORECARDS
+
+
 def _similar_columns(rule_set: RuleSet) -> dict[str, Any]:
     """Return the columns that some databases cannot tell apart, which few tables have."""
     names = [_json_value(name, "the name of a column") for name in rule_set.similar_columns]
     return {"similar_columns": names} if names else {}
-
-
-def _version(rule_set: RuleSet) -> int:
-    """Return the lowest version of the format that can hold a rule set."""
-    if rule_set.missing_values:
-        return VERSION
-    return VERSION_WITHOUT_CODES if rule_set.scorecards else VERSION_WITHOUT_SCORECARDS
 
 
 def _missing_values(rule_set: RuleSet) -> dict[str, Any]:
@@ -120,6 +121,9 @@ def _condition(condition: Condition) -> dict[str, Any]:
         content = {"column": _json_value(condition.column, "the name of a column")}
     if condition.holds_if_missing:
         content["missing"] = True
+    elif isinstance(condition, IsInRange):
+        content |= {test: _json_value(bound, "a value") for test, bound in condition.bounds}
+        content["order"] = [_json_value(value, "a value") for value in condition.order]
     elif condition.comparisons:
         content |= {test: _json_value(bound, "a bound") for test, bound in condition.comparisons}
     elif isinstance(condition, Equals):

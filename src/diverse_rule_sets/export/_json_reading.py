@@ -20,16 +20,17 @@ from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, TEXT
 from diverse_rule_sets.export._json_domains import DOMAIN_KEYS, domain_from_json
 from diverse_rule_sets.export._json_scorecards import COLUMN_KEYS, OPTIONAL_COLUMN_KEYS, ScorecardReader
 from diverse_rule_sets.model._checks import check_classes, check_counts, error, fits_kind, shown
+from diverse_rule_sets.model._combination import combine_conditions
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
-from diverse_rule_sets.model._grammar import combine_conditions
+from diverse_rule_sets.model._ranges import IsInRange, category_range
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 
-# Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards, version 3 no
-# codes for missing values.
-FORMAT, VERSION, VERSION_WITHOUT_SCORECARDS, VERSION_WITHOUT_CODES = "diverse-rule-sets", 4, 2, 3
+# Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards; version 3 has
+# no ordered categories, no limits of whole numbers and no codes for missing values.
+FORMAT, VERSION, VERSION_OF_SCORECARDS, VERSION_WITHOUT_SCORECARDS = "diverse-rule-sets", 4, 3, 2
 MAX_CHARACTERS = 50_000_000
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
@@ -173,8 +174,7 @@ class _Reader:
         allowed = ("", *(KINDS if self._version > 1 else _KINDS_1))
         for k, column in enumerate(self._list(self._content, "columns")):
             place = f"columns[{k}]"
-            domain_keys = DOMAIN_KEYS if self._version > 1 else ()
-            self._check_keys(column, place, ("name", "kind"), domain_keys)
+            self._check_keys(column, place, ("name", "kind"), DOMAIN_KEYS[self._version])
             if column["kind"] not in allowed:
                 raise error(f"{place}.kind", f"one of {', '.join(map(repr, allowed[1:]))}", column["kind"])
             name = self._value(column["name"], f"{place}.name")
@@ -260,7 +260,8 @@ class _Reader:
 
     def _plain_condition(self, content: Any, place: str) -> Condition:
         """Read a condition on a column of the table."""
-        self._check_keys(content, place, ("column",), (*_OPERATORS, "mixed"))
+        orders = ("order",) * (self._version > 3)
+        self._check_keys(content, place, ("column",), (*_OPERATORS, "mixed", *orders))
         column = self._value(content["column"], f"{place}.column")
         mixed = content.get("mixed", False)
         if not isinstance(mixed, bool):
@@ -275,6 +276,8 @@ class _Reader:
     def _test(self, column: Hashable, mixed: bool, content: Mapping[str, Any], place: str) -> Condition:
         """Read the test of a condition."""
         tests = [key for key in content if key in _OPERATORS]
+        if "order" in content:
+            return self._range(column, mixed, content, place)
         if tests and set(tests) <= {">", ">=", "<", "<="}:
             return self._interval(column, content, place)
         if len(tests) != 1:
@@ -296,6 +299,18 @@ class _Reader:
         bounds = {test: self._value(content[test], f"{place}.{test}") for test in lower + upper}
         low, high = (bounds[tests[0]] if tests else None for tests in (lower, upper))
         return Interval(column, low, high, lower == [">="], upper != ["<"])
+
+    def _range(self, column: Hashable, mixed: bool, content: Mapping[str, Any], place: str) -> Condition:
+        """Read a range of ordered categories."""
+        order = tuple(self._compared(v, f"{place}.order") for v in self._list(content, "order", f"{place}."))
+        tests = [key for key in content if key in _OPERATORS]
+        if not tests or not set(tests) <= {">=", "<="}:
+            raise error(place, ">= or <= or both beside order", dict(content))
+        bounds = {test: self._compared(content[test], f"{place}.{test}") for test in tests}
+        found = category_range(column, order, bounds.get(">="), bounds.get("<="), mixed=mixed)
+        if not isinstance(found, IsInRange):
+            raise error(place, "a range of two categories or more", dict(content))
+        return found
 
     def _compared(self, value: Any, place: str) -> Any:
         """Return a value that a column can have."""

@@ -24,6 +24,8 @@ from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._given_scorecards import KnownScorecard, ScorecardInput, points_hint
 from diverse_rule_sets.model._conditions import Condition, DerivedColumn
 from diverse_rule_sets.model._formatting import label_position
+from diverse_rule_sets.model._grammar import UnknownOrderError
+from diverse_rule_sets.model._ranges import TableOrders, side_of
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._scorecards import Scorecard
 
@@ -83,6 +85,8 @@ def _check_text(j: int, text: str, cards: Sequence[Scorecard]) -> None:
     """Raise an error if a text is not a rule; its conditions may test the scorecards."""
     try:
         Rule.parse(text, cards)
+    except UnknownOrderError:  # the table has the order
+        return
     except ValueError as error:
         raise ValueError(f"given_rules[{j}] must be a rule as text: {error}") from None
 
@@ -182,7 +186,7 @@ def _known_rule(
 ) -> Rule:
     """Return a given rule with the labels of y; raise an error if the table lacks a column or y a label."""
     if isinstance(rule, str):
-        rule = Rule.parse(rule, scorecards)
+        rule = _parsed(rule, table, scorecards)
     for condition in rule.conditions:
         name = condition.column
         if not isinstance(name, DerivedColumn) and name not in table:
@@ -193,6 +197,17 @@ def _known_rule(
     conditions = tuple(cards.translate(condition, rule) for condition in rule.conditions)
     label = labels[_label_number(f"given_rules has the rule {rule} with", rule.label, labels)]
     return Rule(conditions, label, rule.class_counts)
+
+
+def _parsed(text: str, table: Table, scorecards: Sequence[Scorecard]) -> Rule:
+    """Return a given rule that is text; the order of categories is that of the column of the table."""
+    try:
+        return Rule.parse(text, scorecards, orders=TableOrders(table))
+    except UnknownOrderError as error:
+        raise ValueError(
+            f"given_rules has the rule {text!r:.200}, which compares categories by order: the column must be a pandas "
+            f"ordered Categorical or a polars Enum, or give a Rule.parse with orders. {error}"
+        ) from None
 
 
 def _label_number(context: str, label: Any, labels: list[Any]) -> int:
@@ -208,10 +223,10 @@ def _label_number(context: str, label: Any, labels: list[Any]) -> int:
 
 def _directions(name: Hashable, directions: str | Mapping[Any, str], table: Table, labels: list[Any]) -> dict[int, str]:
     """Return the directions of a column, by the number of the label."""
-    kind = table.column(name).kind
-    if kind not in (NUMBER, DATE, INSTANT, EMPTY):
-        held = values_text(kind)
-        raise ValueError(f"monotone names the column {name!r}, which holds {held}, expected numbers or dates")
+    column = table.column(name)
+    if column.kind not in (NUMBER, DATE, INSTANT, EMPTY) and not column.order:
+        held, expected = values_text(column.kind), "numbers, dates or ordered categories"
+        raise ValueError(f"monotone names the column {name!r}, which holds {held}, expected {expected}")
     if isinstance(directions, Mapping):
         return {
             _label_number(f"monotone[{name!r}] names", label, labels): direction
@@ -236,7 +251,8 @@ def item_constraints(
     banned = np.zeros((len(labels), len(encoder.conditions)), np.bool_)
     for item, condition in enumerate(encoder.conditions):
         for label, direction in constraints.monotone.get(condition.column, {}).items():
-            banned[label, item] = _has_bound(condition, _BANNED_BOUNDS[direction])
+            order = encoder.orders.get(condition.column, ())
+            banned[label, item] = _has_bound(condition, order, _BANNED_BOUNDS[direction])
     without_items = [name for name in constraints.required if name not in column_numbers]
     if without_items:
         warn(f"required names {_join(without_items)}, on which no condition separates records; no rule can be learnt")
@@ -249,5 +265,9 @@ def item_constraints(
     return Constraints(given, encoder.columns, required, banned if banned.any() or without_items else None)
 
 
-def _has_bound(condition: Condition, side: str) -> bool:
+def _has_bound(condition: Condition, order: Sequence[Any], side: str) -> bool:
+    """Return whether a condition has a bound on a side; an order is that of the categories of its column."""
+    if order and condition.values_named:
+        found = side_of(condition, order)
+        return found is None or found[0].startswith(_OPERATORS[side])
     return any(test.startswith(_OPERATORS[side]) for test, _ in condition.comparisons)

@@ -16,6 +16,7 @@ from diverse_rule_sets.data._given import GivenCondition
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._formatting import format_name, label_position
+from diverse_rule_sets.model._grammar import UnknownOrderError
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._scorecards import Scorecard, ScorecardColumn
@@ -52,6 +53,8 @@ def _read(j: int, card: Any) -> Scorecard:
         )
     try:
         return Scorecard.parse(card)
+    except UnknownOrderError as error:
+        raise ValueError(f"scorecards[{j}] must be a Scorecard.parse(text, orders=...): {error}") from None
     except ValueError as error:
         raise ValueError(f"scorecards[{j}] must be a scorecard as text: {error}") from None
 

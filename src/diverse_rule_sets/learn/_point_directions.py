@@ -16,6 +16,7 @@ import numpy as np
 from diverse_rule_sets._bits.bitset import Flags
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._outcomes import ascending_outcomes
+from diverse_rule_sets.model._ranges import NO_ORDERS, Orders
 from diverse_rule_sets.model._scorecards import LEAD, Scorecard, ScorecardColumn
 
 
@@ -31,7 +32,10 @@ class _Trend(NamedTuple):
 
 
 def banned_cuts(
-    conditions: Sequence[Condition], directions: Mapping[Hashable, Mapping[int, str]], labels: Sequence[Any]
+    conditions: Sequence[Condition],
+    directions: Mapping[Hashable, Mapping[int, str]],
+    labels: Sequence[Any],
+    orders: Orders = NO_ORDERS,
 ) -> Flags:
     """Return which conditions on points rules of each label may not have, because of the directions of columns.
 
@@ -40,6 +44,7 @@ def banned_cuts(
     conditions : conditions on scorecards
     directions : the direction in which rules of a label may use a column, by column and number of the label
     labels : the classes
+    orders : the orders of the columns of ordered categories
     """
     banned = np.zeros((len(labels), len(conditions)), np.bool_)
     trends = cache(_trends)
@@ -48,7 +53,10 @@ def banned_cuts(
             column = condition.column
             if isinstance(column, ScorecardColumn) and name in column.scorecard.columns:
                 for k, direction in by_label.items():
-                    found = {pair: one.along(direction) for pair, one in trends(column.scorecard, name).items()}
+                    found = {
+                        pair: one.along(direction)
+                        for pair, one in trends(column.scorecard, name, orders.get(name, ())).items()
+                    }
                     banned[k, j] |= not _allows(condition, column, found)
     return banned
 
@@ -70,10 +78,10 @@ def _allows(condition: Condition, column: ScorecardColumn, trends: Mapping[Any, 
     return all(needed[test] for test, _ in condition.comparisons)
 
 
-def _trends(card: Scorecard, column: Hashable) -> dict[tuple[Any, Any], _Trend]:
+def _trends(card: Scorecard, column: Hashable, order: tuple[Any, ...]) -> dict[tuple[Any, Any], _Trend]:
     """Return the trends of the points of each label (label, None), and of each label less those of another one."""
     signs = [sign for sign in card.signs if sign.condition.column == column]
-    outcomes = ascending_outcomes([sign.condition for sign in signs]).astype(np.int64)
+    outcomes = ascending_outcomes([sign.condition for sign in signs], order).astype(np.int64)
     points = {label: outcomes @ [sign.points.get(label, 0) for sign in signs] for label in card.labels}
     found = {(label, None): _trend(own) for label, own in points.items()}
     for label in card.labels:

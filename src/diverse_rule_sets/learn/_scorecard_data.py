@@ -49,7 +49,8 @@ def levels_of_learnt(
     signs = []
     for item in learnt.items:
         points = {pair.label: pair.points for pair in learnt.pairs if pair.item == item}
-        signs.append(Sign(encoder.conditions[item], {labels[k]: points[k] for k in sorted(points)}))
+        condition = encoder.readable(encoder.conditions[item], in_scorecard=True)
+        signs.append(Sign(condition, {labels[k]: points[k] for k in sorted(points)}))
     leading = [labels[k] for k in range(len(labels)) if learnt.base or any(pair.label == k for pair in learnt.pairs)]
     base = {labels[k]: n for k, n in enumerate(learnt.base) if n}
     covers = [backend.cover((item,)) for item in learnt.items]
@@ -94,7 +95,9 @@ def add_scorecards(
         items = _separating(backend, scorecard_items(levels))
         encoder = encoder.extended(items.conditions, items.columns, items.opposites)
         backend = backend.with_items(items.covers)
-        constraints = _extended(constraints, encoder.columns, banned_cuts(items.conditions, directions, labels))
+        constraints = _extended(
+            constraints, encoder.columns, banned_cuts(items.conditions, directions, labels, encoder.orders)
+        )
         of_item += [number] * len(items.conditions)
     n_signs = [levels.card.n_pairs for levels in cards]
     prices = None if given else ScorecardPrices(np.array(of_item, np.int64), np.array(n_signs, np.int64))

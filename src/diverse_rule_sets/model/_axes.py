@@ -5,7 +5,7 @@ All values of a piece meet the same conditions. Missing values are one piece, al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from diverse_rule_sets._input.values import BOOLEAN, NUMBER, identity
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._formatting import format_value
+from diverse_rule_sets.model._ranges import category_range, orders_of
 
 Codes = NDArray[np.int64]
 
@@ -88,11 +89,13 @@ class CategoricalAxis(Axis):
         if the values in training are not known
     other : the piece of all values that no condition lists, -1 if there is none
     has_others : whether that piece may contain further values
+    order : the categories in their order, if they have one; they are the first pieces
     """
 
     known: tuple[tuple[Any, ...], ...]
     other: int
     has_others: bool
+    order: tuple[Any, ...] = ()
 
     def distances(self, records: slice) -> NDArray[np.float64]:
         """Return 0 for the value of the record, 1 for another value, 2 for a value that is not known."""
@@ -107,6 +110,13 @@ class CategoricalAxis(Axis):
         """Return the pieces without missing values; if their values are named, only pieces with few values."""
         if start == len(self.known):
             return (start,)
+        if start < len(self.order):
+            low, high = start, start
+            while low - 1 in pieces:
+                low -= 1
+            while high + 1 in pieces and high + 1 < len(self.order):
+                high += 1
+            return tuple(range(low, high + 1))
         present = sorted(piece for piece in pieces if piece != len(self.known))
         listed = [piece for piece in present if piece != self.other]
         n_listed = len(self.known) - (self.other >= 0)
@@ -128,6 +138,9 @@ class CategoricalAxis(Axis):
         if pieces[0] == len(self.known):
             return IsMissing(self.name)
         mixed = self.values.kind == CATEGORY
+        first, last = pieces[0], pieces[-1]
+        if last < len(self.order) and tuple(pieces) == tuple(range(first, last + 1)):
+            return category_range(self.name, self.order, self.order[first], self.order[last], mixed=mixed)
         if self._excludes(pieces):
             excluded = [k for k in range(len(self.known)) if k not in pieces]
             return IsNotIn(self.name, tuple(self.values.categories[k] for k in excluded), mixed)
@@ -148,7 +161,12 @@ class CategoricalAxis(Axis):
 def listed_values(conditions: Sequence[Condition]) -> tuple[Any, ...]:
     """Return the values that conditions list, those of `Equals` first."""
     order = sorted(conditions, key=lambda condition: not isinstance(condition, Equals))
-    return tuple({identity(value): value for condition in order for value in condition.values_named}.values())
+    return distinct(value for condition in order for value in condition.values_named)
+
+
+def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return values without repetitions, in the order of first use."""
+    return tuple({identity(value): value for value in values}.values())
 
 
 def destinations(conditions: Sequence[Condition], n_pieces: int) -> tuple[int, ...]:
@@ -167,13 +185,14 @@ def categorical_axis(column: Column, conditions: Sequence[Condition], kind: str,
     kind : the type of the column
     domain : what is known about the values in training
     """
-    listed = (False, True) if kind == BOOLEAN else listed_values(conditions)
+    order = () if kind == BOOLEAN else orders_of(conditions).get(column.name, ())
+    listed = (False, True) if kind == BOOLEAN else distinct((*order, *listed_values(conditions)))
     other = -1 if kind == BOOLEAN else len(listed)
     position = {identity(value): k for k, value in enumerate(listed)}
     indices, missing = column.values, len(listed) + (other >= 0)
     if column.kind == NUMBER:
-        distinct, indices = np.unique(indices, return_inverse=True)
-        categories = tuple(distinct.tolist())
+        unique, indices = np.unique(indices, return_inverse=True)
+        categories = tuple(unique.tolist())
     else:
         categories = column.categories
     pieces = np.array([*(position.get(identity(value), other) for value in categories), missing], np.int64)
@@ -181,7 +200,7 @@ def categorical_axis(column: Column, conditions: Sequence[Condition], kind: str,
     values = Column(column.name, kind, np.array([*range(missing), -1], np.int32), listed)
     known = _known_values(listed, other, domain)
     axis = destinations(conditions, missing + 1)
-    return CategoricalAxis(values, codes, axis, known, other, not domain.is_complete)
+    return CategoricalAxis(values, codes, axis, known, other, not domain.is_complete, order)
 
 
 def _known_values(listed: Sequence[Any], other: int, domain: Domain) -> tuple[tuple[Any, ...], ...]:

@@ -262,8 +262,10 @@ class _OfValues(Condition):
         return self.column, frozenset(map(identity, self.values))
 
     def __str__(self) -> str:
-        test = "not in" if self.excludes else "in"
-        return f"{format_name(self.column)} {test} {{{', '.join(map(format_value, self.values))}}}"
+        name, values = format_name(self.column), ", ".join(map(format_value, self.values))
+        if self.excludes and len(self.values) == 1:
+            return f"{name} != {values}"
+        return f"{name} {'not in' if self.excludes else 'in'} {{{values}}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,12 +301,12 @@ class IsIn(_OfValues):
 
 @dataclass(frozen=True, eq=False)
 class IsNotIn(_OfValues):
-    """``column not in {values}``. It holds for a category that did not occur in training, but not for a missing value.
+    """``column not in {values}``, ``column != value``. It holds for unseen categories, but not for a missing value.
 
     Examples
     --------
-    >>> print(IsNotIn("job", ("clerk",)))
-    job not in {"clerk"}
+    >>> print(IsNotIn("job", ("clerk", "sales")), IsNotIn("sex", ("F",)), sep=", ")
+    job not in {"clerk", "sales"}, sex != "F"
     """
 
     @property

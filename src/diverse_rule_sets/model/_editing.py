@@ -15,9 +15,10 @@ from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets.model._answers import CoverPlan, find_covers, table_for
 from diverse_rule_sets.model._class_weights import are_balanced, balanced_weights
 from diverse_rule_sets.model._condition_base import plain_conditions
-from diverse_rule_sets.model._domains import domain_of
+from diverse_rule_sets.model._domains import domain_of, used_domains
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables
+from diverse_rule_sets.model._ranges import Orders, TableOrders
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet, set_kinds
@@ -82,7 +83,7 @@ def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
     position = len(rule_set.rules) if position is None else as_position("position", position, len(rule_set.rules) + 1)
     rules, table = list(rule_set.rules), table_for(rule_set, X).with_cache()
-    rules.insert(position, _as_rule(rule, rule_set))
+    rules.insert(position, _as_rule(rule, rule_set, table))
     changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), table, y)
     _warn(changed, position, table)
     return changed
@@ -104,9 +105,9 @@ def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: A
     position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
     rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), table_for(rule_set, X).with_cache()
     if position < len(rules):
-        rules[position] = _as_rule(by, rule_set)
+        rules[position] = _as_rule(by, rule_set, table)
     else:
-        fallbacks[position - len(rules)] = _as_rule(by, rule_set)
+        fallbacks[position - len(rules)] = _as_rule(by, rule_set, table)
         may_change[position - len(rules)] = False  # the label that the user gave is not changed
     changed = recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, table, y)
     _warn(changed, position, table)
@@ -172,13 +173,19 @@ def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
         if known is None or not all(value in known for value in values):
             found = domain_of(table.column(name, rule_set.expected_kind(name)))
             domains[name] = found if known is None else known.union(found)
-    return replace(rule_set, domains=tuple((name, domains[name]) for name in listed))
+    return replace(rule_set, domains=used_domains(domains, plain_conditions(rule_set.all_rules)))
 
 
-def _as_rule(rule: Any, rule_set: RuleSet) -> Rule:
+def known_orders(rule_set: RuleSet, X: Any) -> Orders:
+    """Return the orders of categories that a rule set or a table has; those of the rule set are preferred."""
+    return TableOrders(table_for(rule_set, X), rule_set.orders)
+
+
+def _as_rule(rule: Any, rule_set: RuleSet, table: Table | None = None) -> Rule:
     """Return a rule, also from text, without counts; its label becomes the class with the same text."""
     if isinstance(rule, str):
-        rule = Rule.parse(rule, rule_set.scorecards)
+        orders = rule_set.orders if table is None else known_orders(rule_set, table)
+        rule = Rule.parse(rule, rule_set.scorecards, orders=orders)
     if not isinstance(rule, Rule):
         raise TypeError(f"rule must be a Rule or a text such as 'IF age <= 37 THEN good', got {rule!r}")
     position = label_position(rule.label, rule_set.classes)

@@ -5,6 +5,7 @@
     rule       IF condition AND condition ... THEN label     (IF anything THEN label, without conditions)
     condition  37 < age <= 60  |  age > 37  |  sex = "F"  |  job in {"clerk", "sales"}  |  job not in {"clerk"}  |
                income is missing
+               and for ordered categories: grade >= "B"  |  "B" <= grade <= "D"
                and on a scorecard that is given: points >= 6  |  3 <= points <= 5  |  points = 4  |
                most points for ill  |  lead >= 2  |  points for ill >= 4
     name       unchanged, or in backticks if it could be misread, or in brackets, such as [5], if it is not a string
@@ -19,12 +20,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from diverse_rule_sets.model._checks import shown
+from diverse_rule_sets.model._combination import combine_conditions
 from diverse_rule_sets.model._conditions import (
     Condition,
     DerivedColumn,
@@ -33,19 +34,18 @@ from diverse_rule_sets.model._conditions import (
     IsIn,
     IsMissing,
     IsNotIn,
-    merge_conditions,
 )
-from diverse_rule_sets.model._formatting import ANYTHING, find_figures, format_name
+from diverse_rule_sets.model._formatting import ANYTHING, find_figures, format_name, format_value
 from diverse_rule_sets.model._literals import (
     Found,
-    bound_at,
     excerpt,
-    is_bound,
     is_label,
+    is_value,
     name_at,
     read_value,
     value_at,
 )
+from diverse_rule_sets.model._ranges import NO_ORDERS, Orders, category_range
 from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn, check_names
 
 _QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
@@ -73,7 +73,6 @@ _MAX_MESSAGE = 600
 _HINTS = (
     (r"\b(?:and|then)\b", "AND and THEN must be in capital letters"),
     (r"\bis\s+not\s+missing\b", "'is not missing' is not supported; comparisons never hold for missing values"),
-    (r"[<>]=?\s*[\"']", "only numbers and dates can be compared by order, and they are written without quotes"),
     (
         r"^most\s.*\sfor\s",
         "to test points, give the scorecard by the parameter scorecards",
@@ -97,20 +96,28 @@ class Source(NamedTuple):
     end : matches at the end of a condition
     derived : the derived columns that conditions may test, see :func:`derived_columns`
     what : what is read, for error messages
+    orders : the orders of the columns of ordered categories
     """
 
     text: str
     end: re.Pattern[str] = _END
     derived: DerivedColumns = NO_COLUMNS
     what: str = "rule"
+    orders: Orders = NO_ORDERS
 
 
-def parse_rule(text: str, scorecards: Iterable[Scorecard] = ()) -> tuple[tuple[Condition, ...], Any]:
+class UnknownOrderError(ValueError):
+    """A text compares categories by order, and their order is not known."""
+
+
+def parse_rule(
+    text: str, scorecards: Iterable[Scorecard] = (), orders: Orders = NO_ORDERS
+) -> tuple[tuple[Condition, ...], Any]:
     """Return the conditions and the label of a rule that is given as text; conditions may test the scorecards."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a rule must be a string, got {type(text).__name__}")
     with short_messages():
-        return read_rule(text, derived_columns(scorecards))
+        return read_rule(text, derived_columns(scorecards), orders)
 
 
 @contextlib.contextmanager
@@ -120,7 +127,8 @@ def short_messages() -> Iterator[None]:
         yield
     except ValueError as error:
         message = str(error)
-        raise ValueError(message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "...") from None
+        kind = UnknownOrderError if isinstance(error, UnknownOrderError) else ValueError
+        raise kind(message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "...") from None
 
 
 def derived_columns(scorecards: Iterable[Scorecard]) -> DerivedColumns:
@@ -139,9 +147,9 @@ def derived_columns(scorecards: Iterable[Scorecard]) -> DerivedColumns:
     }
 
 
-def read_rule(text: str, derived: DerivedColumns) -> tuple[tuple[Condition, ...], Any]:
+def read_rule(text: str, derived: DerivedColumns, orders: Orders = NO_ORDERS) -> tuple[tuple[Condition, ...], Any]:
     """Read the conditions and the label of a rule."""
-    source = Source(text, derived=derived)
+    source = Source(text, derived=derived, orders=orders)
     start = _START.match(text)
     if start is None:
         raise grammar_error(source, 0, "IF, then conditions, THEN and a label, as in 'IF age <= 37 THEN good'")
@@ -161,44 +169,6 @@ def read_rule(text: str, derived: DerivedColumns) -> tuple[tuple[Condition, ...]
             return combine_conditions(conditions), _label(source, position)
 
 
-def combine_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return one condition for each column, in the order of first use, as ``merge_conditions`` does but in linear time.
-
-    Conditions that list values are combined at once, and intervals before them: one by one, each would copy the values.
-    """
-    by_column: dict[Hashable, tuple[list[Condition], list[Condition]]] = {}
-    for condition in conditions:
-        lists_values = isinstance(condition, Equals | IsIn | IsNotIn)
-        by_column.setdefault(condition.column, ([], []))[lists_values].append(condition)
-    combined: list[Condition] = []
-    for others, listing in by_column.values():
-        combined += merge_conditions(others)
-        combined += [_combine_values(listing)] if len(listing) > 1 else listing
-    return merge_conditions(combined)
-
-
-def _combine_values(conditions: list[Condition]) -> Condition:
-    """Return the condition for the values that all conditions on a column allow; True and 1 are different values."""
-    column = conditions[0].column
-    required: list[dict[tuple[bool, Any], Any]] = []
-    excluded: dict[tuple[bool, Any], Any] = {}
-    for one in conditions:
-        values = {(isinstance(value, bool), value): value for value in one.values_named}
-        if one.excludes:
-            excluded |= values
-        else:
-            required.append(values)
-    if not required:
-        return IsNotIn(column, tuple(excluded.values()))
-    times = Counter(key for values in required for key in values)
-    kept = [v for key, v in required[0].items() if times[key] == len(required) and key not in excluded]
-    if not kept:
-        two = f"both {conditions[0]} and {conditions[1]}"
-        several = f"all {len(conditions)} conditions on {format_name(column)}"
-        raise ValueError(f"no value can meet {two if len(conditions) == 2 else several}")
-    return Equals(column, kept[0]) if len(kept) == 1 else IsIn(column, tuple(kept))
-
-
 def condition_at(source: Source, position: int) -> Found:
     """Read one condition; return it and the position of its end."""
     text = source.text
@@ -207,7 +177,7 @@ def condition_at(source: Source, position: int) -> Found:
         return Equals(derived[0], derived[1]), derived[2]
     operand = _operand(source, position)
     test = None if operand is None else _TEST.match(text, operand.end)
-    if operand is None or test is None:
+    if operand is None or test is None or (operand.is_text and not test["order"]):
         raise _condition_error(source, position)
     read = next(read for group, read in _FORMS.items() if test[group])
     try:
@@ -227,11 +197,12 @@ def _derived(source: Source, position: int) -> tuple[ScorecardColumn, Any, int] 
 
 
 class _Operand(NamedTuple):
-    """The name of a column, the position of its end, and whether it could also be a number or a date."""
+    """The name of a column, the position of its end, and whether it could also be a value, or can only be one."""
 
     name: Any
     end: int
     is_bound: bool = False
+    is_text: bool = False
 
 
 def _operand(source: Source, position: int) -> _Operand | None:
@@ -242,11 +213,18 @@ def _operand(source: Source, position: int) -> _Operand | None:
         return _Operand(derived[0], derived[2])
     if text.startswith(("`", "["), position):
         return _Operand(*name_at(text, position))
+    value = value_at(text, position) if text.startswith(_TEXT_STARTS, position) else None
+    if value is not None:
+        return _Operand(text[position : value[1]], value[1], is_bound=True, is_text=True)
     found = _NAME_END.search(text, position)
     written = text[position : len(text) if found is None else found.start()].rstrip()
     if found is not None and found[0] == "{":
         written = _before_in(written)
-    return _Operand(written, position + len(written), is_bound(written)) if written else None
+    return _Operand(written, position + len(written), is_value(written)) if written else None
+
+
+# What begins a value that is text or bytes; a name that begins like this is written in backticks.
+_TEXT_STARTS = ('"', "'", 'b"', "b'")
 
 
 def _before_in(written: str) -> str:
@@ -260,22 +238,23 @@ def _before_in(written: str) -> str:
 
 
 def _ordered(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:
-    """Read `age > 37`, `37 <= age` or `37 < age <= 60`."""
+    """Read `age > 37`, `37 <= age` or `37 < age <= 60`; for ordered categories the values may be of any type."""
     text = source.text
-    bound = bound_at(text, test.end())
-    if bound is not None and source.end.match(text, bound[1]):
-        return _half_line(left.name, test["order"], bound[0]), bound[1]
+    bound = value_at(text, test.end())
+    if bound is not None and not left.is_text and source.end.match(text, bound[1]):
+        return _half_line(source, left.name, test["order"], bound[0]), bound[1]
     operand = _operand(source, test.end()) if left.is_bound else None
-    if operand is None:
+    if operand is None or operand.is_text:
         return None
     low, upper = read_value(left.name), _UPPER.match(text, operand.end)
     if upper is None:
-        return _half_line(operand.name, _MIRRORED[test["order"]], low), operand.end
-    high = bound_at(text, upper.end())
+        return _half_line(source, operand.name, _MIRRORED[test["order"]], low), operand.end
+    high = value_at(text, upper.end())
     if high is None or test["order"].startswith(">"):
         return None
-    interval = Interval(operand.name, low, high[0], with_low=test["order"] == "<=", with_high=upper[1] == "<=")
-    if interval.empty:
+    closed = {"with_low": test["order"] == "<=", "with_high": upper[1] == "<="}
+    interval = _between(source, operand.name, low, high[0], **closed)
+    if isinstance(interval, Interval) and interval.empty:
         raise ValueError(f"no value can meet {interval}")
     return interval, high[1]
 
@@ -283,12 +262,30 @@ def _ordered(source: Source, left: _Operand, test: re.Match[str]) -> Found | Non
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _half_line(name: Any, operator: str, bound: Any) -> Interval:
-    """Return the interval on one side of a bound."""
+def _half_line(source: Source, name: Any, operator: str, bound: Any) -> Condition:
+    """Return the interval or the range on one side of a bound."""
     closed = operator.endswith("=")
     if operator.startswith(">"):
-        return Interval(name, low=bound, with_low=closed)
-    return Interval(name, high=bound, with_high=closed)
+        return _between(source, name, bound, None, with_low=closed)
+    return _between(source, name, None, bound, with_high=closed)
+
+
+def _between(
+    source: Source, name: Any, low: Any, high: Any, with_low: bool = False, with_high: bool = True
+) -> Condition:
+    """Return an interval, or a range of categories if the order of the column is known."""
+    order = source.orders.get(name) if not isinstance(name, DerivedColumn) else None
+    if order is not None:
+        return category_range(name, order, low, high, with_low=with_low, with_high=with_high)
+    for bound in (low, high):
+        if isinstance(bound, str | bytes | bool):
+            value = format_value(bound)
+            raise UnknownOrderError(
+                f"cannot compare {format_name(name)} with {value} by order, because the order of its categories is not "
+                f"known; give it by the parameter orders, such as orders={{{name!r}: [..., {value}, ...]}}, from the "
+                "lowest category to the highest. Numbers and dates are written without quotes"
+            )
+    return Interval(name, low, high, with_low, with_high)
 
 
 def _equal(source: Source, left: _Operand, test: re.Match[str]) -> Found | None:

@@ -25,7 +25,6 @@ _NUMBER = r"[-+]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+"
 _DATE = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6}+)?+)?+)?+(?:Z|[-+]\d\d:\d\d)?+"
 _VALUE = rf"b?(?:{_TEXT})|(?:True|False|[-+]?inf)\b|{_DATE}|{_NUMBER}"
 
-_BOUND_AT = re.compile(rf"{_DATE}|{_NUMBER}")
 _VALUE_AT = re.compile(_VALUE, re.DOTALL)
 _CONSTANT_AT = re.compile(rf"None\b|{_VALUE}", re.DOTALL)
 _LABEL = re.compile(rf"True|False|[-+]?inf|{_NUMBER}")
@@ -41,21 +40,15 @@ _MAX_DEPTH = 20
 Found = tuple[Any, int]
 
 
-def bound_at(text: str, position: int) -> Found | None:
-    """Return the number or date at a position, and where it ends; None if there is none."""
-    found = _BOUND_AT.match(text, position)
-    return None if found is None else (read_value(found[0]), found.end())
-
-
 def value_at(text: str, position: int) -> Found | None:
     """Return the value at a position, and where it ends; None if there is none."""
     found = _VALUE_AT.match(text, position)
     return None if found is None else (read_value(found[0]), found.end())
 
 
-def is_bound(text: str) -> bool:
-    """Return whether the whole text is a number or a date."""
-    return _BOUND_AT.fullmatch(text) is not None
+def is_value(text: str) -> bool:
+    """Return whether the whole text is a value."""
+    return _VALUE_AT.fullmatch(text) is not None
 
 
 def is_label(text: str) -> bool:

@@ -10,6 +10,7 @@ from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._notebook_parts import colour_of, condition_html, element, label_html, text_html
 from diverse_rule_sets.model._notebook_scorecards import card_table, steps_html
+from diverse_rule_sets.model._ranges import order_text
 from diverse_rule_sets.model._scorecards import scorecards_of
 from diverse_rule_sets.model._text import (
     class_counts_text,
@@ -55,6 +56,8 @@ def table(rule_set: RuleSet) -> str:
         parts.append(f'<p class="drs-muted">{escape(note)}</p>')
     notes = [note for note in (weight_notes(rule_set), missing_text(rule_set)) if note]
     parts += [f'<p class="drs-muted">{text_html(note)}</p>' for note in notes]
+    orders = "<br>".join(text_html(order_text(*pair)) for pair in rule_set.orders.items())
+    parts.append(f'<p class="drs-muted">{orders}</p>' if orders else "")
     return element(str(rule_set), parts)
 
 

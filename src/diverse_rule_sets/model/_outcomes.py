@@ -32,11 +32,11 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     return np.unpackbits(np.unique(packed, axis=1), axis=0, count=len(conditions)).T.astype(np.bool_)
 
 
-def ascending_outcomes(conditions: Sequence[Condition]) -> Flags:
-    """Return the outcomes of testing values of one column of numbers or dates in ascending order, none of them missing.
+def ascending_outcomes(conditions: Sequence[Condition], order: Sequence[Any] = ()) -> Flags:
+    """Return the outcomes of testing values of one column in ascending order, none of them missing.
 
-    Returns a boolean array (n_values, n_conditions); neighbouring rows may be equal. One row of False if no condition
-    names a value.
+    The column holds numbers or dates, or categories whose order is given. Returns a boolean array (n_values,
+    n_conditions); neighbouring rows may be equal. One row of False if no condition names a value.
 
     Examples
     --------
@@ -44,13 +44,17 @@ def ascending_outcomes(conditions: Sequence[Condition]) -> Flags:
     >>> np.unique(ascending_outcomes([Interval("age", low=60)]).astype(int)).tolist()
     [0, 1]
     """
+    if order:
+        column = as_any_values(column_of_values("", order))
+        positions = [column.positions[identity(value)] for value in order]
+        return np.array([condition.holds(column) for condition in conditions]).T[np.argsort(column.values)[positions]]
     values = [value for condition in conditions for value in condition.values_named]
     kinds = {condition.kind for condition in conditions if condition.comparisons} | set(map(type_of, values))
     if len(kinds) != 1:
         return np.zeros((1, len(conditions)), np.bool_)
     column = _ordered(conditions, kinds.pop(), values)
-    order = np.argsort(column.values, kind="stable")[: np.count_nonzero(~column.missing)]  # missing values are last
-    return np.array([condition.holds(column) for condition in conditions]).T[order]
+    ascending = np.argsort(column.values, kind="stable")[: np.count_nonzero(~column.missing)]  # missing values are last
+    return np.array([condition.holds(column) for condition in conditions]).T[ascending]
 
 
 def _listed(conditions: Sequence[Condition]) -> Column:

@@ -55,6 +55,7 @@ class _OrderedAxis(Axis):
         training were
     bounds : the bound at each coordinate, as the conditions contain it
     scale : the difference of coordinates that is a distance of 1
+    whole : whether all values in training and of the records are whole numbers
     """
 
     coordinates: NDArray[Any]
@@ -63,6 +64,7 @@ class _OrderedAxis(Axis):
     possible: NDArray[np.bool_]
     bounds: Mapping[Any, Any]
     scale: float
+    whole: bool = False
 
     def distances(self, records: slice) -> NDArray[np.float64]:
         """Return the distances as shares of the range of the bounds; 1 from a missing value."""
@@ -85,6 +87,9 @@ class _OrderedAxis(Axis):
                 low -= 1
             while high + 1 in pieces and high + 1 != missing:
                 high += 1
+        possible = [piece for piece in range(low, high + 1) if piece == missing or self.possible[piece]]
+        if possible == [start] and start != missing and self.ends[start, 0] == self.ends[start, 1]:
+            return (start,)  # such as `flag = 1` and not `flag >= 1`
         return tuple(range(low, high + 1))
 
     def condition(self, pieces: Sequence[int]) -> Condition:
@@ -94,12 +99,21 @@ class _OrderedAxis(Axis):
         low, high = self.cuts[pieces[0]][0], self.cuts[pieces[-1]][1]
         if low is None and high is None:
             return IsNotIn(self.name, ())
+        if self.whole:
+            return self._whole_condition(low, high)
         point = _point(low, high)
         if point is not None:
             return Equals(self.name, self.bounds[point])
         begin = (None, False) if low is None else (self._finite(low[0]), not low[1] or low[0] == -math.inf)
         end = (None, True) if high is None else (self._finite(high[0]), high[1] or high[0] == math.inf)
         return Interval(self.name, begin[0], end[0], begin[1], end[1])
+
+    def _whole_condition(self, low: Cut | None, high: Cut | None) -> Condition:
+        """Return the condition for the whole numbers from a cut to the next; all cuts are before a whole number."""
+        first, last = None if low is None else int(low[0]), None if high is None else int(high[0]) - 1
+        if first is not None and first == last:
+            return Equals(self.name, first)
+        return Interval(self.name, first, last, with_low=True)
 
     def _finite(self, coordinate: Any) -> Any:
         """Return the bound at a coordinate; for an infinite coordinate the largest finite number."""
@@ -181,10 +195,14 @@ def _ordered_axis(
         if type_of(value) == kind:
             bounds.setdefault(_coordinate(value), value)
             cuts |= {(_coordinate(value), False), (_coordinate(value), True)}
+    whole = kind == NUMBER and domain.whole and _is_whole([*column.values[~column.missing], *bounds])
+    if whole:  # nothing is between 2 and 3: a column that is divided after 2 is divided before 3
+        cuts = {(coordinate + 1 if after else coordinate, False) for coordinate, after in cuts}
     order: list[Any] = sorted(cuts - {(math.inf, True), (-math.inf, False)})
     pairs = [pair for pair in zip([None, *order], [*order, None], strict=True) if _first(pair[0]) <= _last(pair[1])]
-    ends = np.array([(_first(low), _last(high)) for low, high in pairs], np.float64)
-    inner = [_first(low) if low else _last(high) if high else 0 for low, high in pairs]
+    last_of = _last_whole if whole else _last
+    ends = np.array([(_first(low), last_of(high)) for low, high in pairs], np.float64)
+    inner = [_first(low) if low else last_of(high) if high else 0 for low, high in pairs]
     if kind == NUMBER:
         values, coordinates = np.array([*inner, math.nan], np.float64), column.values.astype(np.float64)
     else:
@@ -192,20 +210,33 @@ def _ordered_axis(
         coordinates = column.values.astype(np.int64)
     pieces = np.where(column.missing, len(pairs), _pieces(coordinates, _sides(pairs)))
     unit, coded = (1 if kind == NUMBER else DAY) if domain.whole else 0, set(map(_coordinate, codes))
-    possible = np.array([_is_possible(_first(low), _last(high), unit, coded) for low, high in pairs], np.bool_)
+    possible = [_is_possible(_first(low), last_of(high), unit, domain, coded) for low, high in pairs]
     moves, scale = destinations(conditions, len(values)), _scale(list(bounds), kind)
-    column = Column(column.name, kind, values)
-    return _OrderedAxis(column, pieces, moves, coordinates, tuple(pairs), ends, possible, bounds, scale)
+    column, flags = Column(column.name, kind, values), np.array(possible, np.bool_)
+    return _OrderedAxis(column, pieces, moves, coordinates, tuple(pairs), ends, flags, bounds, scale, whole)
 
 
-def _is_possible(first: Any, last: Any, unit: int, coded: Collection[Any]) -> bool:
+def _is_whole(numbers: Sequence[float]) -> bool:
+    """Return whether all numbers are whole and small enough that the next whole number is another float."""
+    values = np.array(numbers, np.float64)
+    return bool((np.abs(values) < 2.0**53).all() and not (values % 1).any())
+
+
+def _is_possible(first: Any, last: Any, unit: int, domain: Domain, coded: Collection[Any]) -> bool:
     """Return whether a possible value lies between two coordinates or is one of them.
 
-    If there is a unit, only its multiples are possible; codes for missing values are not.
+    If there is a unit, only its multiples are possible. Codes for missing values and values beyond the limits are not.
     """
     if first == last and first in coded:
         return False
-    if not unit or first == -math.inf or last == math.inf:
+    if domain.limits is not None:
+        first, last = max(first, domain.limits[0]), min(last, domain.limits[1])
+    return first <= last and (not unit or _has_multiple(first, last, unit))
+
+
+def _has_multiple(first: Any, last: Any, unit: int) -> bool:
+    """Return whether a multiple of a unit lies between two coordinates or is one of them."""
+    if first == -math.inf or last == math.inf:
         return True
     return bool(-(-first // unit) * unit <= last)
 
@@ -236,6 +267,11 @@ def _last(high: Cut | None) -> Any:
     if after:
         return coordinate
     return coordinate - 1 if isinstance(coordinate, int) else math.nextafter(coordinate, -math.inf)
+
+
+def _last_whole(high: Cut | None) -> Any:
+    """Return the last whole number before a cut that is before a whole number."""
+    return math.inf if high is None else high[0] - 1
 
 
 def _point(low: Cut | None, high: Cut | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from diverse_rule_sets.model._conditions import Condition, Flags
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._point_probabilities import PointsTable, check_points_table
+from diverse_rule_sets.model._ranges import checked_orders
 from diverse_rule_sets.model._scorecards import Scorecard
 
 
@@ -58,7 +59,9 @@ class Rule:
         object.__setattr__(self, "class_counts", check_class_counts(self.class_counts))
 
     @classmethod
-    def parse(cls, text: str, scorecards: Iterable[Scorecard] = ()) -> Rule:
+    def parse(
+        cls, text: str, scorecards: Iterable[Scorecard] = (), *, orders: Mapping[Hashable, Sequence[Any]] | None = None
+    ) -> Rule:
         """Read a rule from text as ``str`` prints it.
 
         The rule has no class counts; :meth:`RuleSet.with_rule` computes them. In addition to the printed forms,
@@ -72,6 +75,8 @@ class Rule:
         text : the rule
         scorecards : the scorecards that its conditions may test, such as ``points >= 6``; other names are columns of
             the table
+        orders : the categories from the lowest to the highest of columns that are compared by order, such as
+            ``{"grade": ["D", "C", "B", "A"]}`` for ``grade >= "B"``
 
         Examples
         --------
@@ -82,7 +87,7 @@ class Rule:
         >>> print(rule)
         IF age <= 37 AND sex = "F" THEN good
         """
-        return cls(*parse_rule(text, scorecards))
+        return cls(*parse_rule(text, scorecards, checked_orders(orders)))
 
     @property
     def n_covered(self) -> int:

@@ -11,6 +11,7 @@ from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.model._conditions import Condition, DerivedColumn, Equals
 from diverse_rule_sets.model._formatting import format_value
+from diverse_rule_sets.model._ranges import IsInRange
 
 # Number of values of a rule about which there are warnings.
 _MAX_VALUES = 3
@@ -36,7 +37,8 @@ def warn_about_rule(
         warn(f"{start}: {reason or 'each of its conditions holds for some records, but no record meets all of them'}")
         return
     for condition in in_table:
-        if len(condition.values_named) > 1 or condition.excludes:  # a single value that must occur does
+        in_order = isinstance(condition, IsInRange)  # a range may contain categories that do not occur
+        if (len(condition.values_named) > 1 and not in_order) or condition.excludes:  # a single value does occur
             for text in _absent_values(condition, read(condition.column)):
                 warn(f"{start}: {text}")
 

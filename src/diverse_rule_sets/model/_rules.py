@@ -25,6 +25,7 @@ from diverse_rule_sets.model._conditions import Flags
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._methods import RuleSetMethods
+from diverse_rule_sets.model._ranges import orders_of
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._scorecard_grammar import parse_rule_set
 from diverse_rule_sets.model._scorecards import Scorecard, check_scorecards, scorecards_of
@@ -88,6 +89,7 @@ class RuleSet(RuleSetMethods):
         for name, value in check_parts(self, Rule).items():
             object.__setattr__(self, name, value)
         check_scorecards(self.all_rules, self.classes)
+        orders_of(plain_conditions(self.all_rules))
 
     @classmethod
     def parse(cls, text: str, *, classes: Sequence[Any] | None = None) -> RuleSet:
@@ -229,6 +231,11 @@ class RuleSet(RuleSetMethods):
         """The codes for missing values of the columns that the rules read, in the order of first use."""
         codes = dict(self.missing_values)
         return {name: codes[name] for name in self.columns if name in codes}
+
+    @property
+    def orders(self) -> dict[Hashable, tuple[Any, ...]]:
+        """The categories from the lowest to the highest of the columns that conditions compare by order."""
+        return orders_of(plain_conditions(self.all_rules))
 
     @cached_property
     def scorecards(self) -> tuple[Scorecard, ...]:

@@ -10,8 +10,9 @@ from typing import Any
 from diverse_rule_sets._input.checks import did_you_mean, warn
 from diverse_rule_sets.model._checks import error, shown
 from diverse_rule_sets.model._conditions import Condition, Equals
-from diverse_rule_sets.model._editing import as_position, likeliest_labels, recount
+from diverse_rule_sets.model._editing import as_position, known_orders, likeliest_labels, recount
 from diverse_rule_sets.model._formatting import label_position
+from diverse_rule_sets.model._ranges import NO_ORDERS, Orders, orders_of
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecard_grammar import parse_condition, parse_sign
@@ -22,7 +23,7 @@ from diverse_rule_sets.model._signs import Sign
 def with_sign(rule_set: RuleSet, sign: Sign | str, X: Any, y: Any, name: str | None, position: int | None) -> RuleSet:
     """Return the rule set with one more sign of a scorecard; see :meth:`RuleSet.with_sign`."""
     card = _scorecard(rule_set, name)
-    added, signs = _as_sign(sign, card), list(card.signs)
+    added, signs = _as_sign(sign, card, known_orders(rule_set, X)), list(card.signs)
     if any(known.condition == added.condition for known in signs):
         raise ValueError(
             f"the scorecard {card.name!r} has the sign {added.condition} already; with_points changes its points"
@@ -71,10 +72,10 @@ def _scorecard(rule_set: RuleSet, name: str | None) -> Scorecard:
     return cards[name]
 
 
-def _as_sign(sign: Any, card: Scorecard) -> Sign:
+def _as_sign(sign: Any, card: Scorecard, orders: Orders = NO_ORDERS) -> Sign:
     """Return a sign, also from text; its labels become those of the scorecard with the same text."""
     if isinstance(sign, str):
-        sign = parse_sign(sign, None if card.has_leader else card.labels[0])
+        sign = parse_sign(sign, None if card.has_leader else card.labels[0], orders)
     if not isinstance(sign, Sign):
         raise TypeError(f"sign must be a Sign or a text such as '3 if age > 55', got {shown(sign)}")
     points = {}
@@ -90,7 +91,8 @@ def _find(sign: Any, card: Scorecard) -> int:
     """Return the position of a sign, given by its number, from 1 in the printed order, by its condition, or itself."""
     if isinstance(sign, numbers.Integral) and not isinstance(sign, bool):
         return as_position("sign", sign, len(card.signs))
-    condition = parse_condition(sign) if isinstance(sign, str) else sign
+    orders = orders_of(one.condition for one in card.signs)
+    condition = parse_condition(sign, orders) if isinstance(sign, str) else sign
     condition = condition.condition if isinstance(condition, Sign) else condition
     if not isinstance(condition, Condition):
         raise TypeError(

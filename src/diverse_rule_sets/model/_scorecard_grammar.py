@@ -32,6 +32,7 @@ from diverse_rule_sets.model._grammar import (
     short_messages,
 )
 from diverse_rule_sets.model._literals import excerpt, is_label, name_at, read_value, value_at
+from diverse_rule_sets.model._ranges import NO_ORDERS, Orders, checked_order
 from diverse_rule_sets.model._scorecards import Scorecard
 from diverse_rule_sets.model._signs import Sign
 
@@ -58,12 +59,12 @@ _TIES = re.compile(
 )
 
 
-def parse_scorecard(text: str, label: Any = None) -> Scorecard:
+def parse_scorecard(text: str, label: Any = None, orders: Orders = NO_ORDERS) -> Scorecard:
     """Return a scorecard that is given as text; ``label`` gets the points if the text names no label."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a scorecard must be a string, got {type(text).__name__}")
     with short_messages():
-        return _scorecard(Source(text, _SIGN_END, what="scorecard"), label)
+        return _scorecard(Source(text, _SIGN_END, what="scorecard", orders=orders), label)
 
 
 def _scorecard(source: Source, default: Any) -> Scorecard:
@@ -98,22 +99,22 @@ def _scorecard(source: Source, default: Any) -> Scorecard:
     return Scorecard(name, tuple(signs), tuple(labels), base)
 
 
-def parse_sign(text: str, label: Any = None) -> Sign:
+def parse_sign(text: str, label: Any = None, orders: Orders = NO_ORDERS) -> Sign:
     """Return a sign that is given as text; ``label`` gets the points if the text names no label."""
     with short_messages():
-        source = Source(text, _SIGN_END, what="sign")
+        source = Source(text, _SIGN_END, what="sign", orders=orders)
         points, condition, position = _sign(source, _end(_SEPARATOR, text, 0), label)
         if condition is None or text[position:].strip():
             raise grammar_error(source, position, "points, 'if', one condition and nothing else, as in '3 if age > 55'")
         return Sign(condition, points)
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str, orders: Orders = NO_ORDERS) -> Condition:
     """Return a condition on a column that is given as text, or that of a sign, such as ``3 if age > 55``."""
     if _SIGN_START.match(text):
-        return parse_sign(text, label="").condition
+        return parse_sign(text, "", orders).condition
     with short_messages():
-        source = Source(text, _SIGN_END, what="condition")
+        source = Source(text, _SIGN_END, what="condition", orders=orders)
         condition, position = condition_at(source, _end(_SEPARATOR, text, 0))
         if text[position:].strip():
             raise grammar_error(source, position, "one condition and nothing else, as in 'age > 55'")
@@ -211,7 +212,7 @@ class ParsedRuleSet(NamedTuple):
 _BLOCK = re.compile(
     r"\s*+(?:(?P<scorecard>Scorecard\b)|(?P<rule>(?:\d++\.\s*+)?+IF\b)|(?P<fallbacks>Fallback rules\b)"
     r"|(?P<default>OTHERWISE\b)|(?P<row>probability of .*: \d)|(?P<conflict>If several rules cover a record, )"
-    r"|(?P<missing>Missing values:))"
+    r"|(?P<missing>Missing values:)|(?P<order>Order of ))"
 )
 
 
@@ -231,10 +232,13 @@ def _rule_set(text: str) -> ParsedRuleSet:
             f"cannot read the rule set {excerpt(text)}: expected scorecards, rules, perhaps fallback rules, and at the "
             "end OTHERWISE and the default label"
         )
-    scorecards = tuple(parse_scorecard(block) for kind, block in blocks if kind == "scorecard")
+    orders = dict(_order(block) for kind, block in blocks if kind == "order")
+    scorecards = tuple(parse_scorecard(block, None, orders) for kind, block in blocks if kind == "scorecard")
     derived = derived_columns(scorecards)
     border = names.index("fallbacks") if "fallbacks" in names else len(blocks)
-    parsed = [(k < border, read_rule(block, derived)) for k, (kind, block) in enumerate(blocks) if kind == "rule"]
+    parsed = [
+        (k < border, read_rule(block, derived, orders)) for k, (kind, block) in enumerate(blocks) if kind == "rule"
+    ]
     default = next(block for kind, block in blocks if kind == "default")
     sentence = next((block for kind, block in blocks if kind == "conflict"), "")
     conflict = next((name for name, known in CONFLICTS.items() if known in sentence), None)
@@ -286,6 +290,54 @@ def _listed_name(source: Source, position: int) -> tuple[Hashable, int]:
     if colon is None or name is None:
         raise grammar_error(source, position, "the name of a column and a colon, as in 'income: -7'")
     return name, _end(_BLANKS, text, colon.end())
+
+
+def _order(line: str) -> tuple[Hashable, tuple[Any, ...]]:
+    """Read the order of a column, such as `Order of grade: "C" < "B" < "A"`."""
+    start = _ORDER.match(line)
+    assert start is not None
+    position = start.end()
+    if line.startswith(("`", "["), position):
+        name, position = name_at(line, position)
+        values = _ordered_values(line, position) if line.startswith(":", position) else None
+        return name, _checked_values(values, name, line)
+    last = _VALUES_BEGIN.search(line, position)
+    colon = line.find(": ", position, len(line) if last is None else last.start())
+    while colon >= 0:  # a name may contain colons
+        values, name = _ordered_values(line, colon), line[position:colon]
+        if values is not None:
+            return name, _checked_values(values, name, line)
+        colon = line.find(": ", colon + 1, len(line) if last is None else last.start())
+    raise _order_error(line)
+
+
+_ORDER = re.compile(r"\s*+Order of ")
+_VALUES_BEGIN = re.compile(r"[<\"']")
+_LESS = re.compile(r"\s*+<\s*+")
+
+
+def _ordered_values(line: str, colon: int) -> tuple[Any, ...] | None:
+    """Return the values after a colon, separated by `<`, up to the end of the line; None if there is another text."""
+    values: list[Any] = []
+    found = value_at(line, _end(_SEPARATOR, line, colon + 1))
+    while found is not None:
+        values.append(found[0])
+        following = _LESS.match(line, found[1])
+        if following is None:
+            return None if line[found[1] :].strip() else tuple(values)
+        found = value_at(line, following.end())
+    return None
+
+
+def _checked_values(values: tuple[Any, ...] | None, name: Hashable, line: str) -> tuple[Any, ...]:
+    if values is None:
+        raise _order_error(line)
+    return checked_order(values, name)
+
+
+def _order_error(line: str) -> ValueError:
+    expected = 'a column and its categories, as in Order of grade: "C" < "B" < "A"'
+    return ValueError(f"cannot read the line {excerpt(line)} of a rule set: expected {expected}")
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:

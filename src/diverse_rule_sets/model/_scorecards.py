@@ -85,7 +85,9 @@ class Scorecard:
             raise error("signs", f"points whose sums differ by at most {MAX_RANGE:,}", self.ranges)
 
     @classmethod
-    def parse(cls, text: str, *, label: Any = None) -> Scorecard:
+    def parse(
+        cls, text: str, *, label: Any = None, orders: Mapping[Hashable, Sequence[Any]] | None = None
+    ) -> Scorecard:
         """Read a scorecard from text as ``str`` prints it; signs may also be separated by commas.
 
         Parameters
@@ -93,10 +95,12 @@ class Scorecard:
         text : such as ``"points (for ill): 3 if age > 55, 2 if sex = 'F'"``, or with several labels ``"points: 3 for
             setosa if width <= 0.8, 2 for virginica if width > 1.7; 1 for virginica always"``
         label : the label that gets the points if the text names no label
+        orders : as for :meth:`Rule.parse`
         """
+        from diverse_rule_sets.model._ranges import checked_orders
         from diverse_rule_sets.model._scorecard_grammar import parse_scorecard
 
-        return parse_scorecard(text, label)
+        return parse_scorecard(text, label, checked_orders(orders))
 
     @property
     def has_leader(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import format_body, format_label, format_listed_name, format_value
+from diverse_rule_sets.model._ranges import order_text
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
@@ -40,7 +41,8 @@ def rule_set_text(rule_set: RuleSet) -> str:
     parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
-    return "\n".join([*parts, *(note for note in (weight_notes(rule_set), missing_text(rule_set)) if note)])
+    notes = [note for note in (weight_notes(rule_set), missing_text(rule_set)) if note]
+    return "\n".join([*parts, *notes, *(order_text(column, order) for column, order in rule_set.orders.items())])
 
 
 def missing_text(rule_set: RuleSet) -> str:

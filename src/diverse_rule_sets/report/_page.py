@@ -18,6 +18,7 @@ from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colours
 from diverse_rule_sets._util.files import whole_file
 from diverse_rule_sets.model._formatting import ANYTHING
+from diverse_rule_sets.model._ranges import order_text
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import conflict_text, missing_text, percent, probability_text, weight_text
 from diverse_rule_sets.report._page_content import content
@@ -216,6 +217,7 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
         "conflict": conflict_text(rule_set),
         "weights": weight_text(rule_set),
         "missing": missing_text(rule_set),
+        "orders": [order_text(column, order) for column, order in rule_set.orders.items()],
         "probability_note": probability_text(rule_set),
         "many": len(facts["classes"]) > MAX_DISTINCT,
         "with_shares": len(facts["classes"]) <= _MAX_SHARES,

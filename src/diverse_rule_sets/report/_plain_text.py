@@ -7,6 +7,7 @@ from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name, format_value
+from diverse_rule_sets.model._ranges import IsInRange
 from diverse_rule_sets.model._scorecards import LEADER, POINTS, ScorecardColumn
 
 _NUMBER_WORDS = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
@@ -55,6 +56,9 @@ def _verb_and_values(condition: Condition) -> tuple[str, list[str]]:
         return "is known, but not" if len(values) == 1 else "is known, but none of", values
     if isinstance(condition, Equals):
         return "is", values
+    if isinstance(condition, IsInRange):
+        words = [f"{_NUMBER_WORDS[test]} {value_of(bound)}" for test, bound in condition.bounds]
+        return "is", [" and ".join(words)]
     return ("is one of", values) if isinstance(condition, IsIn) else ("passes", [str(condition)])
 
 
