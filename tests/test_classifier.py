@@ -136,7 +136,7 @@ def test_pickle_and_joblib(tmp_path, mixed):
 def test_all_parameters_are_keywords_and_few(kind):
     with pytest.raises(TypeError):
         kind(5)
-    assert len(kind().get_params()) <= 21
+    assert len(kind().get_params()) <= 22
 
 
 def test_the_parameters_and_their_defaults():
@@ -147,12 +147,13 @@ def test_the_parameters_and_their_defaults():
         "min_support": 3,
         "max_fallbacks": 15,
         "class_weight": "balanced",
-        "min_evidence": 1.0,
+        "min_evidence": 0.25,
         "smoothing": 5.0,
         "binning": "supervised",
         "negation": True,
+        "missing_values": None,
         "scorecards": "auto",
-        "max_signs": 10,
+        "max_signs": 20,
         "conflict": "smoothed",
         "default": "majority",
         "given_rules": None,
@@ -194,6 +195,7 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         "second_pass": True,
         "binning": "uniform",
         "n_bins": 5,
+        "missing_values": None,
         "conflict": "precision",
         "default": "least_covered",
         "given_rules": None,
