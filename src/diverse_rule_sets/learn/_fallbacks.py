@@ -22,7 +22,7 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
 from diverse_rule_sets.learn._growth import NONE_WIDER, WiderItems
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._measures import Measures
 
 Floats = NDArray[np.float64]
@@ -32,8 +32,8 @@ _MAX_RECORDS = 5000
 # Rules are shortened by n conditions only if there are at most this many ways to do so.
 _MAX_COMBINATIONS = 100
 # Weighted log loss (nats, over all uncovered records) that a fallback rule must save: one that saves less is mostly
-# found by chance. On large tables it must save so much for each record of the table, to be worth reading.
-_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD = 3.0, 0.002
+# found by chance. On large tables it must be worth reading, like any rule.
+_MIN_LOSS_SAVED = 3.0
 
 
 class Fallback(NamedTuple):
@@ -153,7 +153,7 @@ def _prune(
         # The loss of records of rare classes does not count: no rule is made for them.
         weights = np.where(measures.searched, measures.information * measures.weights, 0.0)
         losses = -np.log(np.maximum(all_shares, 1e-12))[:, labels] * (weights[labels] * scale)
-    needed = max(_MIN_LOSS_SAVED, _MIN_LOSS_SAVED_PER_RECORD * backend.n_records)
+    needed = max(_MIN_LOSS_SAVED, READING_PRICE * backend.n_records)
     active = np.ones(len(bodies) + 1, np.bool_)
     first, second = _first_two(covers)
     while active[:-1].any():

@@ -19,14 +19,14 @@ from diverse_rule_sets.learn._default_search import choose_again, first_pass, gi
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._improvement import Improvement
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
-from diverse_rule_sets.learn._value import READING_PRICE, Value
+from diverse_rule_sets.learn._value import Value
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
 from diverse_rule_sets.model._scorecards import Scorecard
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+# What a rule must be worth for each record of the table, in nats: on large tables the evidence for very small rules is
+# strong, but they are not worth reading.
+READING_PRICE = 0.002
 
 
 class Limits(NamedTuple):

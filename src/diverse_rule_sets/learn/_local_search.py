@@ -18,7 +18,7 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints
 from diverse_rule_sets.learn._covered import CoveredRecords
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._scorecard_prices import ScorecardPrices, only_points
 
@@ -107,9 +107,7 @@ class LocalSearch:
         self._backend = backend
         self.columns = columns
         self._n_columns = int(columns.max(initial=-1)) + 1
-        self.measures = measures
-        self.limits = limits
-        self.constraints = constraints
+        self.measures, self.limits, self.constraints = measures, limits, constraints
         self._min_evidence = min_evidence
         self.n_labels = int(measures.searched.sum())  # number of classes for which rules are learnt
         self.n_free = self.n_labels - 1  # number of free class shares
@@ -122,8 +120,7 @@ class LocalSearch:
 
     def set_covered(self, covered: CoveredRecords, bodies: Sequence[Body] = ()) -> None:
         """Set the records that the rules chosen so far cover, and the bodies of these rules."""
-        self._covered = covered
-        self._chosen = bodies
+        self._covered, self._chosen = covered, bodies
         self._known.clear()
 
     def evidence_needed(self, n_conditions: Integers | int, n_free: int, n_records: Integers | int) -> Any:
@@ -386,10 +383,11 @@ class LocalSearch:
         return best
 
     def _has_evidence(self, class_counts: Integers, n_conditions: Integers) -> NDArray[np.bool_]:
-        """Return whether each body has enough evidence."""
+        """Return whether each body has enough evidence; on large tables a rule must also be worth reading."""
         if self._min_evidence == 0:
             return np.ones(n_conditions.shape, np.bool_)
-        needed = self.evidence_needed(n_conditions, self.n_free, self._backend.n_records)
+        n_records = self._backend.n_records
+        needed = self.evidence_needed(n_conditions, self.n_free, n_records) + READING_PRICE * n_records
         return np.asarray((n_conditions == 0) | (self.measures.evidence(class_counts) >= needed))
 
 

@@ -12,14 +12,15 @@ import numpy as np
 
 from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.data._encoder import Encoder
+from diverse_rule_sets.learn._limits import READING_PRICE
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._scorecards import Scorecard
 
-# A rule must be worth so many times the evidence that it needs, and so many nats for each record of the table.
-_EVIDENCE_FACTOR, READING_PRICE = 2.0, 0.002
+# A rule must be worth so many times the evidence that it needs, and the price of reading it.
+_EVIDENCE_FACTOR = 2.0
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
 
 
