@@ -697,13 +697,17 @@ def probabilities_by_points(shares, followed, own, mean, b, s):
     return [p if c == followed else rest[c] * (1 - p) for c in range(n)]
 
 
-def weighted_gain(counts, totals, weights, smoothing):
-    """Return how much the smoothed, weighted class shares of some records raise their weighted log-likelihood."""
+def weighted_gain(counts, totals, weights, smoothing, of_rule=None):
+    """Return how much smoothed, weighted class shares raise the weighted log-likelihood of some records.
+
+    The shares are those of the records themselves, or of the class counts ``of_rule``.
+    """
     n = sum(totals)
     prior = [t / n for t in totals]
     scale = sum(p * w for p, w in zip(prior, weights, strict=True))
     weights = [w / scale for w in weights]
-    mixed = [(c + smoothing * p) * w for c, p, w in zip(counts, prior, weights, strict=True)]
+    of_rule = counts if of_rule is None else of_rule
+    mixed = [(c + smoothing * p) * w for c, p, w in zip(of_rule, prior, weights, strict=True)]
     gain = 0.0
     for c, m, p, w in zip(counts, mixed, prior, weights, strict=True):
         if c:
@@ -711,17 +715,31 @@ def weighted_gain(counts, totals, weights, smoothing):
     return gain
 
 
-def set_value(rules, y, weights, smoothing, price, uncovered_price):
-    """Return the value of rules, each a set of records and a number of conditions: gains less prices."""
+def rule_price(n_conditions, n_items, n_classes, n, min_evidence, reading_price=0.002):
+    """Return what a rule must be worth: twice the evidence that it needs, and the price of reading it."""
+    description = n_conditions * math.log(n_items) + (n_classes - 1) / 2 * math.log(n)
+    return 2 * (min_evidence * description / 2) + reading_price * n
+
+
+def set_value(rules, y, weights, smoothing, price, uncovered_price, given=(), of_rule=False):
+    """Return the value of rules, each a set of records and a number of conditions: gains less prices.
+
+    A record counts under the first rule that covers it. The records of given rules do not count. ``of_rule``: the class
+    shares of a rule are those of all its records, not of those that count under it.
+    """
     classes = range(len(weights))
     totals = [sum(label == k for label in y) for k in classes]
-    left, value = set(range(len(y))), 0.0
+
+    def counts(records):
+        return [sum(y[r] == k for r in records) for k in classes]
+
+    left, value = set(range(len(y))).difference(*given), 0.0
     for records, n_conditions in rules:
-        own = records & left
-        value += weighted_gain([sum(y[r] == k for r in own) for k in classes], totals, weights, smoothing)
+        whole = counts(records) if of_rule else None
+        value += weighted_gain(counts(records & left), totals, weights, smoothing, whole)
         value -= price(n_conditions)
         left -= records
-    value += weighted_gain([sum(y[r] == k for r in left) for k in classes], totals, weights, smoothing)
+    value += weighted_gain(counts(left), totals, weights, smoothing)
     return value - uncovered_price * len(left)
 
 
@@ -739,3 +757,41 @@ def without_codes(values, codes):
         None if any(type_of_value(value) == type_of_value(code) and value == code for code in codes) else value
         for value in values
     ]
+
+
+def exceptions(body, records, y, opposites, columns, weights, smoothing, price, min_support, max_conditions):
+    """Return for each first condition the best exception of a rule with its rest, as (worth, three bodies).
+
+    The first condition divides the records of the rule, the second one those with the first. Each part has enough
+    records and is short enough, and the exception has another label. The second condition is the one with the largest
+    gain. ``opposites`` maps an item to the item of the other records.
+    """
+    classes = range(len(weights))
+    totals = [sum(label == k for label in y) for k in classes]
+
+    def gain(part):
+        inside = cover(part, records)
+        return weighted_gain([sum(y[r] == k for r in inside) for k in classes], totals, weights, smoothing)
+
+    def length(part):
+        return len({columns[item] for item in part})
+
+    def label(part):
+        return likeliest(cover(part, records), y, weights, smoothing)
+
+    found = []
+    for first in opposites:
+        best = None
+        for second in opposites:
+            ways = ((first, second), (first, opposites[second]), (opposites[first],))
+            parts = tuple(tuple(sorted({*body, *items})) for items in ways)
+            if any(len(cover(part, records)) < min_support or length(part) > max_conditions for part in parts):
+                continue
+            gains = round(sum(map(gain, parts)), 9)
+            if label(parts[0]) != label(body) and (best is None or gains > best[0]):
+                best = gains, parts
+        if best is not None:
+            gains, parts = best
+            prices = sum(price(length(part)) for part in parts) - price(length(body))
+            found.append((gains - gain(body) - prices, parts))
+    return found

@@ -28,16 +28,17 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _diversify as diversify
+from diverse_rule_sets.learn import _improvement
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
-from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._fallbacks import find_fallbacks
+from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
 from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import ConstrainedSampler, RejectionSampler
-from internal import classifier
+from internal import classifier, finish
 from test_default_search import data, wider_of
 from test_paper_search import random_data as small_data
 
@@ -187,7 +188,7 @@ def test_as_many_given_rules_as_max_rules(params):
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
     rules = [Rule((Interval("x0", low=16.0),), 0), Rule((Interval("x1", low=9.0, high=15.0),), "1")]
-    several = classifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [2, 3, 5])
+    several = classifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [Budget(n) for n in (2, 3, 5)])
     for n, rule_set in zip([2, 3, 5], several, strict=True):
         alone = classifier(given_rules=rules, random_state=0, max_rules=n, **params).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)
@@ -510,11 +511,8 @@ def find_and_split(seed, constraints, constrained=True):
     trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, lambda *_: None)
     local_search.constraints = constraints if constrained else UNCONSTRAINED
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
-        before, after = (
-            default_search.finish(backend, local_search, trace, search_settings, Improvement(items), lambda *_: None)
-            for items in (None, opposites)
-        )
+        patch.setattr(_improvement, "grow", lambda backend, local_search, found, *_: found)
+        before, after = (finish(backend, local_search, trace, search_settings, items) for items in (None, opposites))
     return before.steps, after.steps
 
 
@@ -665,9 +663,7 @@ def search_with_given(seed, paper_search, max_overlap, max_rules=9):
         measures = Measures(backend.class_totals, y.size / (3.0 * np.bincount(y)), 5.0, 0.02)
         local_search = LocalSearch(backend, columns, measures, limits, 0.1, constraints)
         trace = default_search.first_pass(backend, sampler, local_search, search_settings, rng, on_choice)
-        found = default_search.finish(
-            backend, local_search, trace, search_settings, Improvement(opposites, wider_of(columns)), on_choice
-        )
+        found = finish(backend, local_search, trace, search_settings, opposites, wider_of(columns))
     return found.steps, backend, rules, found
 
 
@@ -689,14 +685,7 @@ def test_one_first_pass_gives_rule_sets_for_several_max_rules(diversity):
             assert trace.lambda_ == {"strict": max(seen), "permissive": np.mean(seen)}.get(diversity, 0.5)
             for wanted in [n for n in (3, 4, 10) if n <= most]:
                 search_settings = SearchSettings(6, diversity, True, limits._replace(max_rules=wanted))
-                found = default_search.finish(
-                    backend,
-                    local_search,
-                    trace,
-                    search_settings,
-                    Improvement(opposites, wider_of(columns)),
-                    lambda *_: None,
-                )
+                found = finish(backend, local_search, trace, search_settings, opposites, wider_of(columns))
                 bodies = [(step.body, step.quality, step.distance_gain) for step in found.steps]
                 assert len(bodies) <= wanted
                 assert results.setdefault(wanted, bodies) == bodies

@@ -10,14 +10,15 @@ from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
+from diverse_rule_sets.learn import _improvement
 from diverse_rule_sets.learn import _splitting as splitting
-from diverse_rule_sets.learn._default_search import Improvement
+from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._selection import ChosenRules, SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
-from internal import classifier
+from internal import classifier, finish
 
 
 def data(seed, n=240):
@@ -56,15 +57,8 @@ def run(seed, split=True, growth=False, **changes):
     )
     with pytest.MonkeyPatch.context() as patch:
         if not growth:
-            patch.setattr(default_search, "grow", lambda backend, local_search, found, *_: found)
-        found = default_search.finish(
-            backend,
-            local_search,
-            trace,
-            settings,
-            Improvement(opposites if split else None, wider_of(columns)),
-            lambda *_: None,
-        )
+            patch.setattr(_improvement, "grow", lambda backend, local_search, found, *_: found)
+        found = finish(backend, local_search, trace, settings, opposites if split else None, wider_of(columns))
     return trace, found, backend
 
 
@@ -200,7 +194,7 @@ def test_each_step_of_the_first_pass_is_the_greedy_choice():
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
     clf = classifier(random_state=0, **params)
-    several = clf._rule_sets(X, y, [1, 2, 4])
+    several = clf._rule_sets(X, y, [Budget(n) for n in (1, 2, 4)])
     for n, rule_set in zip([1, 2, 4], several, strict=True):
         alone = classifier(random_state=0, **params, max_rules=n).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)

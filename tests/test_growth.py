@@ -12,7 +12,7 @@ from covers import flags_of
 from diverse_rule_sets import DiverseRuleSetClassifier
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
-from diverse_rule_sets.learn import _default_search as default_search
+from diverse_rule_sets.learn import _improvement
 from diverse_rule_sets.learn._constraints import Constraints, GivenRule
 from diverse_rule_sets.learn._growth import grow
 from diverse_rule_sets.learn._limits import Limits
@@ -264,7 +264,7 @@ def test_a_label_that_would_change_stops_growth():
 
 
 def without_growth(patch):
-    patch.setattr(default_search, "grow", lambda backend, search, found, *_: found)
+    patch.setattr(_improvement, "grow", lambda backend, search, found, *_: found)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine, load_digits])
@@ -279,7 +279,7 @@ def test_growth_in_a_fit(load, params, monkeypatch):
         searches.append((backend, local_search, found, after))
         return after
 
-    monkeypatch.setattr(default_search, "grow", recorded)
+    monkeypatch.setattr(_improvement, "grow", recorded)
     clf = classifier(random_state=0, max_rules=12, **params).fit(X[:500], y[:500])
     assert len(clf.rule_set_) in {len(after.steps) for *_, after in searches}
     for backend, local_search, before, after in searches:

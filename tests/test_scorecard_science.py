@@ -21,7 +21,6 @@ from diverse_rule_sets.data._sharded import ShardedBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _points, _scorecards
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
-from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -37,6 +36,7 @@ from diverse_rule_sets.learn.samplers._enumeration import EnumerationSampler
 from diverse_rule_sets.model._conditions import Equals
 from diverse_rule_sets.model._scorecards import Scorecard
 from diverse_rule_sets.model._signs import Sign
+from internal import finish
 from tests import naive
 from tests.test_samplers import p_value
 from tests.test_scorecard_learning import make_additive
@@ -394,12 +394,7 @@ def run_with_cuts(seed, max_rules):
     settings = SearchSettings(4, "strict", True, limits)
     sampler, rng = RejectionSampler(backend, "pairs", 0.1), np.random.default_rng(seed)
     trace = default_search.first_pass(backend, sampler, search, settings, rng, lambda *_: None)
-    return (
-        trace,
-        default_search.finish(backend, search, trace, settings, Improvement(), lambda *_: None),
-        backend,
-        n_plain,
-    )
+    return trace, finish(backend, search, trace, settings), backend, n_plain
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -15,8 +15,9 @@ class Progress:
     Parameters
     ----------
     stage : the current step: ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``,
-        ``"growth"``, ``"merging"``, the same with a remark for further searches (``"first pass, without scorecards"``),
-        or for baselines others such as ``"mining"``; ``"done"`` in the last message
+        ``"growth"``, ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches
+        (``"first pass, without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last
+        message
     n_rules : number of rules so far; None if the stage has no rules yet
     coverage : share of the records that these rules cover; None if the stage has no rules yet
     detail : further text, for stages without rules

@@ -278,6 +278,14 @@ _SIZE, _FORM, _CONSTRAINTS, _RUN = "Number and size of rules", "Conditions and l
 _PAPER = "With --as-in-paper only"
 
 PARAMETERS: tuple[Option, ...] = (
+    Option(
+        "max_statements",
+        or_none(read_integer),
+        "N|none",
+        "Maximum number of rules, fallback rules and the default label together.",
+        None,
+        panel=_SIZE,
+    ),
     Option("max_rules", read_integer, "N", "Maximum number of rules.", 40, panel=_SIZE),
     Option("max_conditions", or_none(read_integer), "N|none", "Maximum number of conditions per rule.", 5, panel=_SIZE),
     Option(
@@ -290,7 +298,7 @@ PARAMETERS: tuple[Option, ...] = (
     ),
     Option("min_support", read_integer, "N", "Minimum number of records per rule.", 3, panel=_SIZE),
     Option("max_fallbacks", read_integer, "N", "Maximum number of fallback rules.", 15, panel=_SIZE),
-    Option("min_evidence", read_number, "X", "Minimum evidence; 2 for fewer rules, 0 for no test.", 1.0, panel=_SIZE),
+    Option("min_evidence", read_number, "X", "Minimum evidence; 2 for fewer rules, 0 for no test.", 0.25, panel=_SIZE),
     Option(
         "class_weight",
         read_class_weights,
@@ -319,7 +327,7 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _FORM,
     ),
-    Option("max_signs", read_integer, "N", "Maximum number of conditions that give points.", 10, panel=_FORM),
+    Option("max_signs", read_integer, "N", "Maximum number of conditions that give points.", 20, panel=_FORM),
     Option(
         "conflict",
         one_of("smoothed", "precision", "f1", "first", "vote", "counts"),

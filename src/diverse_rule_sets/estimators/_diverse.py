@@ -32,7 +32,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
     their Jaccard distances is large, and so that no rule shares more than ``max_overlap`` of its records with the rules
     before it. Rules that still mix classes are split into parts with different labels, and at the end rules grow over
     records that no rule covers, where these mostly have their label. Rules of one label are merged, and rules that are
-    not worth reading are dropped. Fallback rules decide the records that are left.
+    not worth reading are dropped. Then the set is changed as a whole as long as its value rises: parts of a rule with
+    another label become rules of their own (exceptions), and each rule is fitted again beside the others. Fallback
+    rules decide the records that are left.
 
     Where weak signs add up, a scorecard is learnt first: conditions give whole points to labels, and rules may test the
     sums, as in ``points >= 6``.
@@ -46,6 +48,10 @@ class DiverseRuleSetClassifier(SearchClassifier):
 
     Parameters
     ----------
+    max_statements : int or None, default=None
+        Maximum number of rules, fallback rules and the default label together, at least 1; None for no limit. A larger
+        set is found first. Then rules are dropped or merged, whatever lowers the value of the set least, until there
+        are few enough; of sets with fewer rules and more fallback rules the best one is kept.
     max_rules : int, default=40
         Maximum number of rules, at most 10,000. Fewer rules leave more records to the fallback rules.
     max_conditions : int or None, default=5
@@ -77,7 +83,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         scaled so that their sum over all records is n. None counts every record once, for plain accuracy and for
         probabilities that match the class frequencies of the table. A dict such as ``{"fraud": 30}`` gives the label
         "fraud" where at least one of 31 records is fraud; labels that it does not name weigh 1.
-    min_evidence : float, default=1.0
+    min_evidence : float, default=0.25
         How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
         spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.
     smoothing : float or None, default=5.0
@@ -113,7 +119,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         parts. A scorecard that no rule uses is not part of the rule set. It is an error if ``forbidden`` names a column
         of a sign, or if a column of the table is called like the scorecard. A warning names a sign that holds for no
         record or for every record, a value that no record has, and a scorecard with the same points for all records.
-    max_signs : int, default=10
+    max_signs : int, default=20
         Maximum number of signs of a learnt scorecard. A learnt sign gives 1 to 9 points to a label; with two labels the
         second one gets all points. Each sign holds and fails for at least ``min_support`` records.
     conflict : {"smoothed", "precision", "f1", "first", "vote", "counts"} or callable, default="smoothed"
@@ -163,8 +169,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     history_ : list of dict
         For each rule, in order: its label, ``quality``, ``distance_gain`` to the rules before it, ``recall_gain``
         (share of its class newly covered), the ``pass`` that found it (1 or 2; 0 for given rules), the ``phase`` of
-        the search (``"given"``, ``"first pass"``, ``"second pass"`` or ``"splitting"``) and the names of the
-        ``scorecards`` that it tests.
+        the search (``"given"``, ``"first pass"``, ``"second pass"``, ``"splitting"``, ``"exceptions"`` or
+        ``"refitting"``) and the names of the ``scorecards`` that it tests.
         ``pandas.DataFrame(clf.history_)`` shows it.
     n_features_in_ : int
     feature_names_in_ : array of column names, only if X has them
@@ -173,9 +179,10 @@ class DiverseRuleSetClassifier(SearchClassifier):
     -----
     Over the candidates seen, the chosen set has at least half of the objective of the best set of as many rules if
     ``max_overlap`` excludes none of them: with 1 always; with smaller values the greedy is a heuristic. Splits add
-    rules and never lower the objective. Growth and merging may lower it, for coverage and for fewer rules, but not if
-    ``max_overlap`` is 1, or 1 for both keys. Nothing is guaranteed for rules that were never drawn, nor for the
-    accuracy on new records.
+    rules and never lower the objective. Growth, merging, exceptions and refits may lower it, for coverage, for fewer
+    rules and for a higher value of the set, but not if ``max_overlap`` is 1, or 1 for both keys.
+    ``max_statements`` drops rules with any ``max_overlap``. Nothing is guaranteed for rules that were never drawn, nor
+    for the accuracy on new records.
 
     Examples
     --------

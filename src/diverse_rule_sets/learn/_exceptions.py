@@ -3,7 +3,7 @@
 A rule ``IF A THEN no`` may cover records of ``yes`` that only two further conditions together single out, such as ``e >
 1 AND f > 1``; neither of them alone changes the label, so no split finds them. The rule is replaced by three rules that
 cover the same records: the exception ``A AND e > 1 AND f > 1``, and the rest in two parts, ``A AND e > 1 AND f <= 1``
-and ``A AND e <= 1``.
+and ``A AND e <= 1``. Records without a value of e or f are left to other rules and fallback rules.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets.data._backend import Body
+from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import EXCEPTIONS
 from diverse_rule_sets.learn._set_search import Change, RuleSetSearch
 
@@ -49,10 +50,10 @@ class Exceptions:
     def _best(self, rules: RuleSetSearch, body: Body, label: int) -> list[Parts]:
         """Return the best exceptions of a rule, each with the rest of the rule."""
         backend, search, opposites = rules.backend, rules.search, self._opposites
+        measures, gain = search.measures, search.measures.weighted_gain
         usable = np.flatnonzero(opposites >= 0)
         if not usable.size:
             return []
-        gain = search.measures.weighted_gain
         counts = backend.extension_counts([body], backend.nothing)[:-1, 0].T
         enough = self._enough(counts, usable, search.limits.min_support)
         firsts = usable[enough]
@@ -65,7 +66,8 @@ class Exceptions:
         for k, first in enumerate(firsts.tolist()):
             parts_of = longer[:, k].T
             enough = self._enough(parts_of, usable, search.limits.min_support)
-            enough &= search.measures.shares(parts_of[usable]).argmax(axis=1) != label
+            enough &= measures.shares(parts_of[usable]).argmax(axis=1) != label
+            enough &= _short_enough(search, _with(body, first), usable)
             gains = gain(parts_of[usable]) + gain(parts_of[opposites[usable]]) + gain(counts[opposites[first]])
             gains = np.where(enough, np.round(gains, 9), -np.inf)
             second = int(usable[np.argmax(gains)])
@@ -75,7 +77,7 @@ class Exceptions:
                 _with(body, int(opposites[first])),
             )
             worth = float(gains.max()) - float(gain(counts[-1])) - rules.value.price(parts) + rules.value.price([body])
-            if worth > 0 and all(search.within_length(part) for part in parts):
+            if worth > 0 and search.within_length(parts[-1]):
                 found.append((worth, -k, parts))
         found.sort(reverse=True)
         return [tuple(map(search.without_redundant_items, parts)) for _, _, parts in found[:_N_COMPARED]]
@@ -84,6 +86,13 @@ class Exceptions:
         """Return for which items the records with and those without it are enough for a rule."""
         sizes = counts.sum(axis=1)
         return np.asarray((sizes[items] >= min_support) & (sizes[self._opposites[items]] >= min_support))
+
+
+def _short_enough(search: LocalSearch, body: Body, items: Integers) -> NDArray[np.bool_]:
+    """Return whether a body with each of some items added has at most ``max_conditions`` conditions."""
+    most, used = search.limits.max_conditions, search.columns[list(body)]
+    new = ~np.isin(search.columns[items], used)
+    return np.asarray(new + search.n_conditions(body) <= (np.inf if most is None else most))
 
 
 def _with(body: Body, *items: int) -> Body:

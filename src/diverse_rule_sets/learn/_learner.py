@@ -161,17 +161,33 @@ def learn(
     the highest value (:meth:`_Search.value_of`) is kept and refined. If no rule uses a scorecard, the rules are those
     of the search without scorecards.
     """
-    start = copy.deepcopy(rng)
-    if any(budget.max_statements is not None for budget in budgets):
+    # Within a limit on statements rules have another price, so there is one search without such a limit and one with it.
+    unlimited = [budget for budget in budgets if budget.max_statements is None]
+    limited = [budget for budget in budgets if budget.max_statements is not None]
+    other = copy.deepcopy(rng) if unlimited and limited else rng
+    learnt: dict[Budget, LearntRules] = {}
+    if unlimited:
+        learnt |= _learn_each(data, plan, unlimited, rng, on_choice)
+    if limited:
         plan = replace(plan, reading_price=_READING_PRICE_WITHIN_BUDGET)
+        learnt |= _learn_each(data, plan, limited, other, on_choice)
+    return [learnt[budget] for budget in budgets]
+
+
+def _learn_each(
+    data: Data, plan: Plan, budgets: Sequence[Budget], rng: np.random.Generator, on_choice: OnChoice
+) -> dict[Budget, LearntRules]:
+    """Return the rules for each budget; all of them or none limit the number of statements."""
+    start = copy.deepcopy(rng)
     counts = list(dict.fromkeys(budget.max_rules for budget in budgets))
-    found = dict(zip(counts, _learn(data, plan, counts, rng, on_choice), strict=True))
-    by_size: dict[int, dict[int, LearntRules]] = {}
-    for n in counts:
-        search, best = _best_of_searches(data, plan.with_max_rules(n), found[n], start, on_choice)
+    learnt = {}
+    for n, found in zip(counts, _learn(data, plan, counts, rng, on_choice), strict=True):
+        search, best = _best_of_searches(data, plan.with_max_rules(n), found, start, on_choice)
         limits = [one.max_statements for one in budgets if one.max_rules == n and one.max_statements is not None]
-        by_size[n] = {0: search.with_fallbacks(best, plan.max_fallbacks)} | search.within(best, limits)
-    return [by_size[budget.max_rules][budget.max_statements or 0] for budget in budgets]
+        learnt |= {Budget(n, most): one for most, one in search.within(best, limits).items()}
+        if not limits:
+            learnt[Budget(n)] = search.with_fallbacks(best, plan.max_fallbacks)
+    return learnt
 
 
 def _best_of_searches(
@@ -232,11 +248,11 @@ class _Search:
 
     def within(self, found: FoundRules, limits: Sequence[int]) -> dict[int, LearntRules]:
         """Return for each limit on statements the set of the highest value, of sets with fewer rules and fallbacks."""
-        wanted = {size for most in limits for size in range(max(most - 1 - _MAX_FALLBACKS_KEPT, 0), most)}
-        sets = self._improvement.reduced(found, wanted)
+        sizes = {most: range(max(most - 1 - _MAX_FALLBACKS_KEPT, 0), most) for most in limits}
+        sets = self._improvement.reduced(found, {size for wanted in sizes.values() for size in wanted})
         within = {}
-        for most in limits:
-            options = [one for n, one in sets.items() if n < most and (n in wanted or n == len(found.steps))]
+        for most, wanted in sizes.items():
+            options = [one for n, one in sets.items() if n in wanted or n == len(found.steps) < most]
             kept = [
                 self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options
             ]
