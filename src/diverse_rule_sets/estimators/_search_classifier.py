@@ -84,6 +84,7 @@ class InternalSettings:
     split : split rules in two if there is enough evidence, after all rules are chosen
     skip_rare : learn no rules for rare classes, and do not count their records
     only_points : learnt rules test points only, if there is a scorecard
+    refine : improve the whole set at the end by exceptions and refits
     """
 
     learner: Learner
@@ -99,6 +100,7 @@ class InternalSettings:
     split: bool = True
     skip_rare: bool = True
     only_points: bool = False
+    refine: bool = True
 
 
 class Extensions(NamedTuple):
@@ -239,6 +241,7 @@ class SearchClassifier(RuleSetEstimator):
             min_evidence=float(extensions.min_evidence),
             condition_price=float(internal.condition_price),
             split=bool(internal.split),
+            refine=bool(internal.refine),
             max_fallbacks=int(extensions.max_fallbacks),
         )
 

@@ -54,7 +54,7 @@ class Plan:
     measure : the distribution of drawn bodies, ``"pairs"`` or ``"triples"``
     length_odds : odds that each item of a record enters a drawn body; None for bodies of about two items
     smoothing : number of average records of the whole table that are added to the class counts of a rule
-    min_evidence, condition_price, split, max_fallbacks : settings of the default search only
+    min_evidence, condition_price, split, max_fallbacks, refine : settings of the default search only
     reading_price : what each rule must be worth for each record of the table, in nats
     """
 
@@ -67,6 +67,7 @@ class Plan:
     split: bool = False
     max_fallbacks: int = 0
     reading_price: float = READING_PRICE
+    refine: bool = True
 
     def with_max_rules(self, max_rules: int) -> Plan:
         """Return the same plan with another ``max_rules``."""
@@ -240,7 +241,7 @@ class _Search:
 
     def refined(self, found: FoundRules) -> FoundRules:
         """Return the rules after exceptions and refits."""
-        return self._improvement.refined(found)
+        return self._improvement.refined(found) if self._plan.refine else found
 
     def with_fallbacks(self, found: FoundRules, max_fallbacks: int) -> LearntRules:
         """Return rules with their fallback rules."""
