@@ -31,6 +31,7 @@ from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
 from diverse_rule_sets.learn._default_search import Improvement
 from diverse_rule_sets.learn._fallbacks import find_fallbacks
+from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -187,7 +188,7 @@ def test_as_many_given_rules_as_max_rules(params):
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
     rules = [Rule((Interval("x0", low=16.0),), 0), Rule((Interval("x1", low=9.0, high=15.0),), "1")]
-    several = classifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [2, 3, 5])
+    several = classifier(given_rules=rules, random_state=0, **params)._rule_sets(X, y, [Budget(n) for n in (2, 3, 5)])
     for n, rule_set in zip([2, 3, 5], several, strict=True):
         alone = classifier(given_rules=rules, random_state=0, max_rules=n, **params).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)

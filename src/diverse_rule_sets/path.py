@@ -21,8 +21,9 @@ from diverse_rule_sets._util.colours import class_colour
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_text
-from diverse_rule_sets.estimators._search_classifier import Budget, SearchClassifier
+from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import Unwrapped, unwrap
+from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.model._rules import RuleSet
 
 _FIGURES = ("balanced_accuracy", "accuracy", "rules", "conditions", "overlap", "uncovered", "fallbacks")

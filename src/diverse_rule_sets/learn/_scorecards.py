@@ -41,8 +41,8 @@ _MIN_OF_CLASS = (200, 100)
 MAX_POINTS = 9
 # Number of pairs of a sign and a class, as a multiple of the number of signs, if there are more than two classes.
 _PAIRS_PER_SIGN = 3
-# With more classes than leave so many pairs for each of them, no scorecard is learnt: it could not tell them apart. With
-# more classes than this number none is learnt either: one rule for each label would be too much to read.
+# With more classes than leave so many pairs for each of them, no scorecard is learnt: it could not tell them apart.
+# With more classes than this number none is learnt either: one rule for each label would be too much to read.
 _PAIRS_PER_LABEL, _MAX_LABELS = 2, 15
 # Cross-fitting: number of parts, and how many sizes without a lower loss are tried before the search ends.
 _N_FOLDS, _PATIENCE = 3, 8
@@ -88,9 +88,9 @@ def learn_scorecard(
     """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
 
     There is none either if all signs are on one column, because its points would say no more than conditions on this
-    column, if there are more than 15 classes, or if ``max_signs`` is too small for the number of classes: with more than
-    two classes, there are up to three pairs of a sign and a class for each sign, and at least two pairs for each class
-    are needed.
+    column, if there are more than 15 classes, or if ``max_signs`` is too small for the number of classes: with more
+    than two classes, there are up to three pairs of a sign and a class for each sign, and at least two pairs for each
+    class are needed.
 
     Parameters
     ----------
