@@ -12,7 +12,6 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn import _default_search as default_search
 from diverse_rule_sets.learn import _splitting as splitting
 from diverse_rule_sets.learn._default_search import Improvement
-from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
@@ -201,7 +200,7 @@ def test_each_step_of_the_first_pass_is_the_greedy_choice():
 def test_one_search_gives_the_rule_sets_of_several_fits(params):
     X, y = load_breast_cancer(return_X_y=True)
     clf = classifier(random_state=0, **params)
-    several = clf._rule_sets(X, y, [Budget(n) for n in (1, 2, 4)])
+    several = clf._rule_sets(X, y, [1, 2, 4])
     for n, rule_set in zip([1, 2, 4], several, strict=True):
         alone = classifier(random_state=0, **params, max_rules=n).fit(X, y).rule_set_
         assert str(alone) == str(rule_set)

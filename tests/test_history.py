@@ -160,7 +160,7 @@ def test_without_a_used_scorecard_the_rules_are_those_without_scorecards(unused,
 
 def test_paths_without_a_used_scorecard_are_those_without_scorecards(unused):
     X, y = noisy()
-    several = [learner.Budget(n) for n in (1, 2, 4, 4, 7)]
+    several = [1, 2, 4, 4, 7]
     found = DiverseRuleSetClassifier(random_state=0)._rule_sets(X, y, several)
     plain = DiverseRuleSetClassifier(random_state=0, scorecards=None)._rule_sets(X, y, several)
     assert found == plain
@@ -177,7 +177,7 @@ def test_only_the_rule_sets_that_use_no_scorecard_are_learnt_again():
     """With one rule the scorecard may not pay, with more it does: each rule set is that of a fit alone."""
     X, y = load_breast_cancer(return_X_y=True)
     several = [1, 2, 5]
-    together = DiverseRuleSetClassifier(random_state=0)._rule_sets(X, y, [learner.Budget(n) for n in several])
+    together = DiverseRuleSetClassifier(random_state=0)._rule_sets(X, y, several)
     for n, rule_set in zip(several, together, strict=True):
         alone = DiverseRuleSetClassifier(random_state=0, max_rules=n).fit(X, y).rule_set_
         assert rule_set == alone
@@ -192,12 +192,12 @@ def test_some_rule_sets_of_a_path_use_a_scorecard_and_others_do_not(monkeypatch)
     """Whether a rule set uses a scorecard is decided for each one; the others stay as they are."""
     monkeypatch.setattr(learner, "_MANY_UNCOVERED", 1.0)
     uses = learner.Data.uses_scorecards
-    several = lambda data, found: len(found.learnt) > 1 and uses(data, found)  # noqa: E731
+    several = lambda data, one: len(one.found.learnt) > 1 and uses(data, one)  # noqa: E731
     monkeypatch.setattr(learner.Data, "uses_scorecards", several)
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 2, (600, 8)), columns=[f"s{j}" for j in range(8)])
     y = np.where(X.sum(axis=1) + rng.normal(0, 0.5, 600) > 4, "ill", "well")
-    first, second = DiverseRuleSetClassifier(random_state=0)._rule_sets(X, y, [learner.Budget(1), learner.Budget(2)])
+    first, second = DiverseRuleSetClassifier(random_state=0)._rule_sets(X, y, [1, 2])
     assert first == DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=1).fit(X, y).rule_set_
     assert second.scorecards
     assert second == DiverseRuleSetClassifier(random_state=0, max_rules=2).fit(X, y).rule_set_

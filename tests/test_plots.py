@@ -248,7 +248,7 @@ def path_point(**values):
     """Return a point of a path with the given values, and others that do not matter."""
     accuracies = ("balanced_accuracy", "accuracy", "auc", "log_loss")
     rest = {"max_statements": None, "max_rules": 5, "diversity": "none", "max_overlap": 0.0, "statements": 4.0}
-    rest |= {name: 0.9 for name in accuracies} | {f"{name}_sd": 0.01 for name in accuracies}
+    rest |= dict.fromkeys(accuracies, 0.9) | {f"{name}_sd": 0.01 for name in accuracies}
     rest |= {"scores": {"balanced_accuracy": 0.9}, "scores_sd": {"balanced_accuracy": 0.01}, "signs": 0.0}
     rest |= {"conditions": 6.0, "rules": 3.0, "fallbacks": 0.0, "overlap": 0.1, "uncovered": 0.1}
     return PathPoint(**rest | values)

@@ -288,18 +288,19 @@ class _Draws:
         """Return the rules of a plan, after splits, growth and merging; a remark names each search but the first."""
         on_choice = _with_remark(self._on_choice, remark) if remark else self._on_choice
         if remark not in self._traces:
-            self._traces[remark] = self._draw(data, copy.deepcopy(self._start) if remark else self._rng, on_choice)
+            rng = copy.deepcopy(self._start) if remark else self._rng
+            self._traces[remark] = _learn(data, self._plan, rng, on_choice)
         local_search, trace = self._traces[remark]
         chosen = choose_again(data.backend, local_search, trace, plan.settings, on_choice)
         improvement = _make_improvement(data, plan, local_search, on_choice)
         return improvement.apply(chosen, plan.settings.limits.max_rules)
 
-    def _draw(self, data: Data, rng: np.random.Generator, on_choice: OnChoice) -> tuple[LocalSearch, Trace]:
-        """Draw bodies, improve them and choose rules for the first time."""
-        plan = self._plan
-        local_search = _make_local_search(data, plan, plan.settings.limits)
-        sampler = _make_sampler(data, plan)
-        return local_search, first_pass(data.backend, sampler, local_search, plan.settings, rng, on_choice)
+
+def _learn(data: Data, plan: Plan, rng: np.random.Generator, on_choice: OnChoice) -> tuple[LocalSearch, Trace]:
+    """Draw bodies, improve them and choose rules for the first time."""
+    local_search = _make_local_search(data, plan, plan.settings.limits)
+    sampler = _make_sampler(data, plan)
+    return local_search, first_pass(data.backend, sampler, local_search, plan.settings, rng, on_choice)
 
 
 def _make_improvement(data: Data, plan: Plan, local_search: LocalSearch, on_choice: OnChoice) -> Improvement:
