@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import (
     accuracy_score,
@@ -21,6 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DiversityPath, DRSClassifier, diversity_path, metrics
+from diverse_rule_sets.learn import _learner as learner
+from diverse_rule_sets.learn._learner import Budget
 
 matplotlib.use("Agg")
 X, y = load_wine(return_X_y=True, as_frame=True)
@@ -125,6 +128,50 @@ def test_both_limits_give_all_combinations():
         assert point.accuracy == pytest.approx(np.mean(scores))
     names = [text.get_text() for text in path.plot()[0].get_legend().get_texts()]
     assert names == ["max_rules=1", "max_rules=3"]
+
+
+def tiles(seed, n=500):
+    """Return a table in which a class has several small regions, so that limits on statements matter."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.random((n, 4)).round(2), columns=list("abcd"))
+    codes = (2 * (X.a > 0.5) + (X.b > 0.6)) % 3 + (X.c > 0.8)
+    return X, np.where(rng.random(n) < 0.1, "w", np.array(["u", "v", "w", "z"])[codes])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("scorecards", ["auto", None])
+def test_each_of_several_budgets_gives_the_rules_of_a_fit_alone(seed, scorecards):
+    """Whatever the other budgets and their order."""
+    X, y = tiles(seed)
+    clf = DiverseRuleSetClassifier(random_state=seed, scorecards=scorecards)
+    rng = np.random.default_rng(seed)
+    budgets = [Budget(n, most) for n in (2, 40) for most in (1, 2, 3, 5, 9, 14, None)]
+    alone = {}
+    for budget in budgets:
+        fit = clone(clf).set_params(max_rules=budget.max_rules, max_statements=budget.max_statements).fit(X, y)
+        alone[budget] = fit.rule_set_
+        assert len(fit.rule_set_.all_rules) + 1 <= (budget.max_statements or math.inf)
+    assert len({len(rules.all_rules) for rules in alone.values()}) >= 4
+    for size in (2, 5, len(budgets)):
+        some = [budgets[j] for j in rng.permutation(len(budgets))[:size]]
+        for budget, rules in zip(some, clf._rule_sets(X, y, some), strict=True):
+            assert rules == alone[budget]
+            assert str(rules) == str(alone[budget])
+
+
+def test_a_path_needs_no_more_searches_than_fits(monkeypatch):
+    searches, search = [], learner._learn
+    monkeypatch.setattr(learner, "_learn", lambda *args: searches.append(args) or search(*args))
+    X, y = tiles(0)
+    for scorecards in ("auto", None):
+        clf = DiverseRuleSetClassifier(random_state=0, scorecards=scorecards)
+        diversity_path(clf, X, y, cv=3, random_state=1)
+        n_searches = len(searches)
+        searches.clear()
+        for train, _ in folds_of(X, y):
+            clf.fit(X.iloc[train], y[train])
+        assert n_searches <= len(searches) + 3 * (scorecards == "auto")  # one limit may need rules of points only
+        searches.clear()
 
 
 @pytest.mark.parametrize(
@@ -307,6 +354,7 @@ def test_scores_are_those_of_fits_whatever_the_type_of_the_labels(labels):
     [
         (None, ["balanced_accuracy"]),
         ("neg_log_loss", ["neg_log_loss"]),
+        ("roc_auc_ovo", ["roc_auc_ovo"]),
         (["accuracy", "f1_macro"], ["accuracy", "f1_macro"]),
         (("balanced_accuracy", size_of), ["balanced_accuracy", "size_of"]),
         (size_of, ["size_of"]),
@@ -327,8 +375,8 @@ def test_the_forms_of_scoring(scoring, names):
     assert str(path).splitlines()[0].split()[1] == names[0]
     left, _ = path.plot()
     assert left.get_ylabel() == f"{names[0].replace('_', ' ')}, held-out records"
-    share = 0 <= path[0].score <= 1
-    assert [text.get_text() for text in left.get_legend().get_texts()][1:] == ["AUC"] * share
+    other_share = 0 <= path[0].score <= 1 and "auc" not in names[0]
+    assert [text.get_text() for text in left.get_legend().get_texts()][1:] == ["AUC"] * other_share
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,13 @@ def _name_axes(left: Any, right: Any, name: str, several_overlaps: bool, dashed:
 
 def _set_limits(points: Sequence[PathPoint], left: Any, right: Any, several_overlaps: bool) -> None:
     """Start the axes of sizes and of overlap at 0, with whole numbers on the axes of sizes."""
+    without_conditions = any(not point.conditions for point in points)  # such a point is drawn in full
     if several_overlaps:
         has_overlap = any(point.overlap for point in points)
         right.set_xlim(0, max(right.get_xlim()[1], 0.01) if has_overlap else 1)
     else:
-        right.set_xlim(0, max([1.0, *(1.05 * point.conditions for point in points)]))
+        high = max([1.0, *(1.05 * point.conditions for point in points)])
+        right.set_xlim(-0.03 * high if without_conditions else 0, high)
         right.xaxis.get_major_locator().set_params(integer=True)
     left.set_xlim(0, max([1.0, *(1.05 * point.statements for point in points)]))
     left.xaxis.get_major_locator().set_params(integer=True)
