@@ -103,6 +103,8 @@ def test_the_words_of_an_option_are_those_that_the_classifier_takes(name):
     [
         ("--max-conditions none", {"max_conditions": None}),
         ("--max-conditions 3", {"max_conditions": 3}),
+        ("--max-statements 5", {"max_statements": 5}),
+        ("--max-statements none", {"max_statements": None}),
         ("--class-weight none", {"class_weight": None}),
         ("--class-weight good=2 --class-weight a=b=1", {"class_weight": {"good": 2.0, "a=b": 1.0}}),
         ("--binning quantile", {"binning": "quantile"}),

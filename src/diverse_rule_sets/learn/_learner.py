@@ -161,7 +161,7 @@ def learn(
     the highest value (:meth:`_Search.value_of`) is kept and refined. If no rule uses a scorecard, the rules are those
     of the search without scorecards.
     """
-    # Within a limit on statements rules have another price, so there is one search without such a limit and one with it.
+    # Within a limit on statements rules have another price, so there is a search without such a limit and one with it.
     unlimited = [budget for budget in budgets if budget.max_statements is None]
     limited = [budget for budget in budgets if budget.max_statements is not None]
     other = copy.deepcopy(rng) if unlimited and limited else rng
@@ -180,7 +180,7 @@ def _learn_each(
     """Return the rules for each budget; all of them or none limit the number of statements."""
     start = copy.deepcopy(rng)
     counts = list(dict.fromkeys(budget.max_rules for budget in budgets))
-    learnt = {}
+    learnt: dict[Budget, LearntRules] = {}
     for n, found in zip(counts, _learn(data, plan, counts, rng, on_choice), strict=True):
         search, best = _best_of_searches(data, plan.with_max_rules(n), found, start, on_choice)
         limits = [one.max_statements for one in budgets if one.max_rules == n and one.max_statements is not None]
