@@ -125,6 +125,21 @@ def test_options_become_parameters(drs, folder, monkeypatch, words, expected):
     assert given == {"random_state": 0, "verbose": 0} | expected
 
 
+def test_statements_are_limited(drs, folder, frame, tmp_path):
+    model = tmp_path / "model.json"
+    code, _, messages = drs(
+        "fit", folder / "t.parquet", "-t", "y", "--test-size", 0, "--max-statements", 3, "-o", model
+    )
+    assert code == 0, messages
+    rule_set = RuleSet.from_json(model.read_text("utf8"))
+    assert metrics.size(rule_set).statements <= 3
+    clf = DiverseRuleSetClassifier(max_statements=3, random_state=0).fit(frame.drop("y"), frame["y"])
+    assert rule_set.same_rules(clf.rule_set_)
+    code, _, messages = drs("fit", folder / "t.parquet", "-t", "y", "--max-statements", "0")
+    assert code == 2
+    assert "max_statements must be an integer at least 1" in messages.replace("--max-statements", "max_statements")
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
