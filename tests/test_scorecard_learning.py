@@ -11,7 +11,7 @@ from diverse_rule_sets import DiverseRuleSetClassifier, Rule
 from diverse_rule_sets._bits.bitset import pack
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._sharded import ShardedBackend
-from diverse_rule_sets.learn import _points
+from diverse_rule_sets.learn import _points, _scorecards
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored
@@ -354,3 +354,17 @@ def test_too_few_classes_give_no_scorecard():
     items = np.ones((1, 5), np.bool_)
     backend = LocalBackend(pack(items), np.zeros(5, np.int64), 2)
     assert learn_scorecard(backend, np.zeros(1, np.int64), measures, UNCONSTRAINED, 3, 10) is None
+
+
+@pytest.mark.parametrize(("n_classes", "max_signs", "tried"), [(15, 20, True), (16, 20, False), (15, 9, False)])
+def test_no_scorecard_for_many_classes(n_classes, max_signs, tried, monkeypatch):
+    """More than 15 labels would be too much to read; fewer than two pairs for each label could not tell them apart."""
+    sizes = []
+    monkeypatch.setattr(_scorecards, "_choose_size", lambda *args: sizes.append(args) or 0)
+    rng = np.random.default_rng(0)
+    y = np.arange(480) % n_classes
+    items = np.array([y % 2 == 0, y % 3 == 0, y < 5, rng.random(480) < 0.5])
+    backend = LocalBackend(pack(items), y, n_classes)
+    measures = Measures(backend.class_totals, np.ones(n_classes), 5.0, 0.03)
+    assert learn_scorecard(backend, np.arange(4), measures, UNCONSTRAINED, 3, max_signs) is None
+    assert bool(sizes) == tried

@@ -205,3 +205,12 @@ def test_without_opposites_there_are_no_exceptions():
         improvement = setting.improvement()._replace(opposites=None)
         phases |= {step.phase for step in improvement.refined(setting.found).steps}
     assert phases == {"first pass", "refitting"}
+
+
+def test_no_two_rules_cover_the_same_records():
+    """If rules of one label may overlap in any way, a rule does not become a copy of another one."""
+    setting = Setting(0, max_overlap=1.0, max_agreeing=1.0, max_contradicting=0.9)
+    rules = setting.rules()
+    first, second = rules.bodies[:2]
+    assert not rules.step([_set_search.Change((0,), (second,))], forced=True)
+    assert rules.bodies[:2] == [first, second]
