@@ -14,7 +14,7 @@ from _summary import GROUPS, groups, markdown
 # What is drawn: the model, its name in the figure, its colour, mark and line.
 DRAWN = (
     ("default", "rules", OURS[0], "o", "-"),
-    ("tree, as many leaves (default)", "tree, as many leaves", TREE, "D", "--"),
+    ("tree, as many leaves (default)", "tree", TREE, "D", "--"),
     ("logistic regression", "logistic regression", BLACK, "X", ":"),
 )
 FIGURES = ("brier", "log loss", "weighted brier", "weighted log loss")
@@ -50,8 +50,9 @@ def curve(by_table: dict[str, np.ndarray]) -> np.ndarray:
 def section(frame: pd.DataFrame, order: Sequence[str]) -> list[str]:
     """Return a section with the calibration error, Brier score and log loss of models that have all tables of a group.
 
-    Returns an empty list if no model has bins.
+    Of rivals as large as a variant, only those of the default are in it. Returns an empty list if no model has bins.
     """
+    order = [model for model in order if not model.endswith(")") or model.endswith("(default)")]
     found = [
         "### Calibration\n\nThe calibration error is the mean over tables of the mean distance between probability and "
         "observed share in ten bins (with two classes of the second class, with more of the predicted label), under "
@@ -80,12 +81,12 @@ def draw(frame: pd.DataFrame, path: Path) -> None:
     parts = {group: part for group, part in parts.items() if any(bins_by_table(part, model) for model, *_ in DRAWN)}
     if not parts:
         raise SystemExit(f"frontier.py: --calibration needs one of the models {', '.join(name for name, *_ in DRAWN)}")
-    figure = Figure(figsize=(4.3 * len(parts) if len(parts) > 1 else 5.2, 4.9), dpi=200, layout="constrained")
+    figure = Figure(figsize=(8.6, 4.35) if len(parts) > 1 else (4.8, 4.6), dpi=200, layout="constrained")
     grid = figure.subplots(1, len(parts), squeeze=False)[0]
     for axes, (group, part) in zip(grid, parts.items(), strict=True):
         _panel(axes, part, group)
-    grid[0].set_ylabel("share of held-out records\nthat have this label", fontsize=9.5)
-    figure.suptitle("On the grey line, probabilities are as they should be", fontsize=11, fontweight="bold")
+    grid[0].set_ylabel("observed share of held-out records\n(classes weighted as the probabilities are)", fontsize=9.5)
+    figure.suptitle("On the grey line, probabilities are right", fontsize=11, fontweight="bold")
     figure.savefig(path)
 
 
@@ -99,11 +100,14 @@ def _panel(axes: Any, frame: pd.DataFrame, group: str) -> None:
         x, y, weight = curve(by_table).T
         axes.plot(x, y, color=colour, linestyle=style, linewidth=1.6, zorder=2)
         # The area of a mark is the weight of its bin.
-        axes.scatter(x, y, 15 + 500 * weight, color=colour, marker=mark, edgecolor="white", linewidth=0.7, zorder=3)
+        look = {"color": colour, "marker": mark, "edgecolor": "white", "linewidth": 0.7}
+        axes.scatter(x, y, 15 + 500 * weight, **look, clip_on=False, zorder=3)
         errors = [error(bins) for bins in by_table.values()]
-        where = {"transform": axes.transAxes, "va": "top", "fontsize": 9, "fontweight": "bold"}
-        axes.text(0.08, 0.965 - 0.065 * place, f"{name}: mean error {np.mean(errors):.3f}", color=colour, **where)
-        axes.plot(0.04, 0.942 - 0.065 * place, mark, color=colour, markersize=6, transform=axes.transAxes)
+        # Curves seldom reach the lower right corner: probabilities that are far too high.
+        height = 0.19 - 0.065 * place
+        where = {"transform": axes.transAxes, "va": "center", "fontsize": 8, "fontweight": "bold"}
+        axes.text(0.36, height, f"{name} (error {np.mean(errors):.3f})", color=colour, **where)
+        axes.plot(0.325, height, mark, color=colour, markersize=6, transform=axes.transAxes)
     what = "the second class" if group == "two" else "the predicted label"
     n_tables = frame["table"].nunique()
     axes.set_title(f"{GROUPS[group]}, {n_tables} table{'s' * (n_tables > 1)}", fontsize=10, loc="left")

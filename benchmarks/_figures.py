@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from _models import CONDITIONS, STATEMENTS
+from _models import CONDITIONS, OTHER_TREES, STATEMENTS
 from _summary import GROUPS
 
-# Colours of Okabe and Ito, which readers with any common colour blindness can distinguish.
-OURS, TREE, RISK = ("#0072B2", "#56B4E9", "#009E73", "#F0E442"), "#D55E00", "#CC79A7"
+# Colours of Okabe and Ito, which readers with any common colour blindness can distinguish; for a third and fourth
+# variant two dark colours beside them.
+OURS, TREE, RISK = ("#0072B2", "#56B4E9", "#8A6D00", "#882255"), "#D55E00", "#CC79A7"
 SPLIT, SMALL = "#E69F00", "#009E73"
 BLACK, GREY = "#000000", "#555555"
 NAMES = {
@@ -92,13 +93,14 @@ def points(frame: pd.DataFrame, models: Sequence[str], size: str, figure: str) -
 
 
 def finding(frame: pd.DataFrame, variant: str) -> str | None:
-    """Return in words which trees are as accurate as rules within a few statements; None if smaller ones are.
+    """Return in words which trees are as accurate as rules within a few statements; None if trees as small are.
 
-    Only the rules and trees with figures on all splits are compared, by their mean balanced accuracy.
+    Rules and all kinds of trees in the figure are compared by their mean balanced accuracy.
     """
     ours = points(frame, [f"{variant}, {TITLE_BUDGET} statements"], "statements", "bacc")
-    trees = {n: points(frame, [f"tree, {n} leaves"], "statements", "bacc") for n in STATEMENTS}
-    trees = {n: found[0, 1] for n, found in trees.items() if len(found)}
+    kinds = ("tree", *OTHER_TREES.values())
+    found = {n: points(frame, [f"{kind}, {n} leaves" for kind in kinds], "statements", "bacc") for n in STATEMENTS}
+    trees = {n: some[:, 1].max() for n, some in found.items() if len(some)}
     if not len(ours) or not trees:
         return None
     # The figures of the tables have three digits; a smaller gap is none.
@@ -139,7 +141,9 @@ def draw(frame: pd.DataFrame, path: Path, budgets: Sequence[str], group: str = "
     _titles(figure, title, f"Up and to the left is better. Held-out records, mean of {tables}{kind}, {splits}")
     for axes in grid[:, 1]:
         _label_levels(axes)
-    _label(figure, grid.ravel())
+    _label(figure, grid[0])
+    # Below the first row, colours and marks are known, and the other names would hide lines.
+    _label(figure, grid[1:].ravel(), only=(*OURS, TREE))
     figure.savefig(path, bbox_inches=None)
 
 
@@ -165,7 +169,10 @@ def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, qu
         if len(found):
             look = {"color": series.colour, "linestyle": series.style, "marker": series.marker}
             edge = series.colour if series.style == ":" else "white"
-            axes.plot(*found.T, **look, linewidth=2, markersize=6.5, markeredgecolor=edge, zorder=3)
+            # The first variant is what the figure is about.
+            first = series.colour == OURS[0]
+            look |= {"linewidth": 3, "markersize": 9, "zorder": 4} if first else {"linewidth": 1.8, "markersize": 7}
+            axes.plot(*found.T, **look, markeredgecolor=edge)
             axes.named.append((series, found))
     if size == "conditions":
         axes.set_xscale("log")
@@ -175,22 +182,24 @@ def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, qu
         axes.set_xticks([], minor=True)
     else:
         axes.set_xticks(STATEMENTS)
+    axes.locator_params(axis="y", nbins=5)
     axes.margins(x=0.12, y=0.14)
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.tick_params(labelsize=9)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _label(figure: Any, panels: Sequence[Any]) -> None:
-    """Write the name of each series beside it, where it hides least; longer names first find room."""
+def _label(figure: Any, panels: Sequence[Any], only: Sequence[str] | None = None) -> None:
+    """Write the name of each series (of some colours only) beside it, where it hides least; longer names first."""
     figure.draw_without_rendering()
     for axes in panels:
         hidden = np.vstack([np.zeros((0, 2)), *(_on_screen(axes, values) for _, values in axes.named)])
         hidden = np.vstack([hidden, *(_level_on_screen(axes, height) for height, _ in axes.levels)])
-        for series, values in sorted(axes.named, key=lambda named: -len(named[0].label)):
+        named = [(series, values) for series, values in axes.named if only is None or series.colour in only]
+        for series, values in sorted(named, key=lambda one: -len(one[0].label)):
             box = _place(figure, axes, series, values, hidden)
-            # Points in the label, many, so that later labels stay away from it.
-            inside = np.meshgrid(np.linspace(box.x0, box.x1, 50), np.linspace(box.y0, box.y1, 12))
+            # Points in the label, so many that later labels stay away from it before they stay away from lines.
+            inside = np.meshgrid(np.linspace(box.x0, box.x1, 200), np.linspace(box.y0, box.y1, 48))
             hidden = np.vstack([hidden, np.column_stack([part.ravel() for part in inside])])
 
 
