@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r
 from sklearn.model_selection import train_test_split
 
 from diverse_rule_sets import RuleSet, metrics
-from diverse_rule_sets.estimators._search_classifier import Budget
+from diverse_rule_sets.learn._learner import Budget
 
 Figures = dict[str, Any]
 SIZES = metrics.Size._fields

@@ -140,19 +140,21 @@ def more_search(frame: pd.DataFrame, candidates: Mapping[str, int]) -> list[str]
     known = [name for name in sorted(candidates, key=lambda name: candidates[name]) if (frame["model"] == name).any()]
     if "default" not in known or len(known) < 2:
         return []
-    means = frame.groupby(["model", "table"])[["statements", "conditions", "seconds", "bacc", "auc"]].mean()
     found = [
         "### More search\n\nThe number of candidates for each rule; differences are those to the default, with their "
         "standard errors over tables."
     ]
     for group, part in groups(frame).items():
-        lines = []
+        lines, means = (
+            [],
+            part.groupby(["model", "table"])[["statements", "conditions", "seconds", "bacc", "auc"]].mean(),
+        )
         for name in known:
             gaps = [difference(part, name, "default", figure) for figure in ("bacc", "auc")]
             if gaps[0] is None:
                 continue
-            both = part.loc[part["model"] == name, "table"].unique()
-            mean = means.loc[name].loc[means.loc[name].index.intersection(both)].mean()
+            both = means.loc[name].index.intersection(means.loc["default"].index)
+            mean = means.loc[name].loc[both].mean()
             sizes = [FORMS[figure].format(mean[figure]) for figure in ("statements", "conditions", "seconds")]
             texts = ["default" if name == "default" else str(gap) for gap in gaps]
             cells = [f"{mean['bacc']:.3f}", texts[0], f"{mean['auc']:.3f}", texts[1]]

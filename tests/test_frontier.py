@@ -310,10 +310,12 @@ def test_more_candidates_are_compared_with_the_default():
     for row in rows:
         row.update(statements=4, conditions=9, seconds=0.5)
     frame = _summary.as_frame(rows)
-    heading, table = _summary.more_search(frame, _models.CANDIDATES)
+    further = {**rows[0], "table": "s", "model": "16 candidates", "statements": 99}  # a table without the default
+    heading, table = _summary.more_search(_summary.as_frame([*rows, further]), _models.CANDIDATES)
     assert heading.startswith("### More search\n")
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
-    assert lines[0][0] == "two classes (3): candidates"
+    assert lines[0][0] == "two classes (4): candidates"
+    assert [line[1] for line in lines[2:]] == ["4.0"] * 3
     assert [line[0] for line in lines[2:]] == ["4", "8", "16"]
     gaps = [
         next(row["auc"] for row in rows if (row["table"], row["model"]) == (name, "16 candidates"))
