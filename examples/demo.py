@@ -91,14 +91,14 @@ def main():
 
 
 def show_path():
-    """Print a rule set with fallback rules, and what more rules or more overlap would give."""
+    """Print a rule set, and what fewer or more statements would give."""
     cancer = load_breast_cancer()
     X, y = _named(cancer.data, cancer.feature_names), cancer.target_names[cancer.target]
     print(f"\n\nBreast cancer: {X.shape[0]} tumours, {X.shape[1]} measurements.\n")
     clf = DiverseRuleSetClassifier(random_state=0)
     print(clf.fit(X, y).rule_set_)
-    print("\nWhat more rules, or rules that overlap, would give on held-out fifths:\n")
-    print(diversity_path(clf, X, y, max_rules=[1, 2, 4, 40], max_overlap=[0, 1]))
+    print("\nWhat fewer or more statements (rules, fallback rules and the default label) give on held-out fifths:\n")
+    print(diversity_path(clf, X, y))
     print("\nWhy one of these tumours gets its label:\n")
     print(clf.why(X[:1] if isinstance(X, np.ndarray) else X.iloc[0]))
     show_database(clf, X)

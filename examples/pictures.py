@@ -23,7 +23,7 @@ def main(folder):
         "coverage": report.CoverageDisplay.from_estimator(clf, X, y),
         "overlap": report.OverlapDisplay.from_estimator(overlapping, X, y),
         "fit_path": report.FitPathDisplay.from_estimator(overlapping, X, y),
-        "trade_off": report.TradeOffDisplay.from_estimator(clf, X, y, max_rules=[1, 2, 3, 5, 8], cv=3),
+        "trade_off": report.TradeOffDisplay.from_estimator(clf, X, y, max_statements=[1, 2, 3, 4, 5, 8], cv=3),
         "rule": report.RuleDisplay.from_estimator(clf, X, y, rule=1),
         "rules": report.RuleDisplay.from_estimator(overlapping, X, y, rule=None),
     }

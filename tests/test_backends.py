@@ -225,6 +225,8 @@ def mixed_table(seed):
 ESTIMATORS = {
     "default": lambda: classifier(random_state=0),
     "scorecards": lambda: classifier(random_state=0, scorecards="auto", min_evidence=0),
+    "statements": lambda: classifier(random_state=0, max_statements=6, min_evidence=0),
+    "statements, plain": lambda: classifier(random_state=0, max_statements=4, scorecards=None),
     "overlapping": lambda: classifier(random_state=1, max_overlap=0.5, class_weight=None, max_rules=6),
     "agreeing": lambda: classifier(
         random_state=1,

@@ -105,6 +105,8 @@ def test_the_words_of_an_option_are_those_that_the_classifier_takes(name):
     [
         ("--max-conditions none", {"max_conditions": None}),
         ("--max-conditions 3", {"max_conditions": 3}),
+        ("--max-statements 5", {"max_statements": 5}),
+        ("--max-statements none", {"max_statements": None}),
         ("--class-weight none", {"class_weight": None}),
         ("--class-weight good=2 --class-weight a=b=1", {"class_weight": {"good": 2.0, "a=b": 1.0}}),
         ("--binning quantile", {"binning": "quantile"}),
@@ -123,6 +125,21 @@ def test_options_become_parameters(drs, folder, monkeypatch, words, expected):
     given = spied(DiverseRuleSetClassifier, monkeypatch)
     drs("fit", folder / "t.csv", "-t", "y", "--test-size", 0, *words.split())
     assert given == {"random_state": 0, "verbose": 0} | expected
+
+
+def test_statements_are_limited(drs, folder, frame, tmp_path):
+    model = tmp_path / "model.json"
+    code, _, messages = drs(
+        "fit", folder / "t.parquet", "-t", "y", "--test-size", 0, "--max-statements", 3, "-o", model
+    )
+    assert code == 0, messages
+    rule_set = RuleSet.from_json(model.read_text("utf8"))
+    assert metrics.size(rule_set).statements <= 3
+    clf = DiverseRuleSetClassifier(max_statements=3, random_state=0).fit(frame.drop("y"), frame["y"])
+    assert rule_set.same_rules(clf.rule_set_)
+    code, _, messages = drs("fit", folder / "t.parquet", "-t", "y", "--max-statements", "0")
+    assert code == 2
+    assert "max_statements must be an integer at least 1" in messages.replace("--max-statements", "max_statements")
 
 
 @pytest.mark.parametrize(

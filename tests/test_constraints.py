@@ -199,8 +199,9 @@ def test_a_path_begins_with_the_given_rules():
     rules = [Rule((Interval("x3", high=0.8),), 0), Rule((Interval("x3", low=1.8),), 2)]
     clf = classifier(given_rules=rules, max_rules=5)
     path = diversity_path(clf, X, y, max_overlap=[0.0], cv=3)
-    assert [point.max_rules for point in path] == [2, 3, 5]
+    assert [point.max_statements for point in path] == [3, 5, 8, 10, 15, 20, None]
     assert path[0].rules == 2.0
+    assert [point.rules for point in diversity_path(clf, X, y, max_rules=[2], cv=3)] == [2.0]
     with pytest.raises(ValueError, match="given_rules holds 2 rules, more than max_rules=1"):
         diversity_path(clf, X, y, max_rules=[1, 3], cv=3)
 

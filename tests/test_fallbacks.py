@@ -92,12 +92,12 @@ def digits():
     return X[:500], y[:500]
 
 
-@pytest.mark.parametrize("params", [{"scorecards": None, "max_rules": 5}, {"max_rules": 5}], ids=["plain", "scorecard"])
+@pytest.mark.parametrize("params", [{"scorecards": None}, {"max_signs": 10}], ids=["plain", "scorecard"])
 def test_fallback_rules_of_a_fitted_classifier(params, monkeypatch):
     monkeypatch.setattr(learner, "_MANY_UNCOVERED", 1.0)  # do not compare the rules with those without scorecards
     monkeypatch.setattr(learner, "_MAX_COMPARED", 0)
     X, y = digits()
-    clf = DiverseRuleSetClassifier(random_state=0, **params).fit(X, y)
+    clf = DiverseRuleSetClassifier(random_state=0, max_rules=5, **params).fit(X, y)
     rule_set = clf.rule_set_
     assert 0 < len(rule_set.fallbacks) <= clf.max_fallbacks
     uncovered = ~rule_set.covers(X).any(axis=1)

@@ -300,10 +300,11 @@ def test_growth_covers_records_between_rules():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.random(400), "b": rng.random(400)})
     y = np.where(X.a + 0.2 * X.b > 0.6, "yes", "no")
-    grown = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=4).fit(X, y)
+    params = {"random_state": 0, "scorecards": None, "max_rules": 4, "min_evidence": 1.0}
+    grown = DiverseRuleSetClassifier(**params).fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
         without_growth(patch)
-        before = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=4).fit(X, y)
+        before = DiverseRuleSetClassifier(**params).fit(X, y)
     n_before, n_after = (clf.rule_set_.covers(X).any(axis=1).sum() for clf in (before, grown))
     assert n_after > n_before
 

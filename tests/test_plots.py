@@ -244,15 +244,24 @@ def test_cells_with_more_shared_records_have_more_contrast(style):
 # The path of the fit, and the trade-off
 
 
+def path_point(**values):
+    """Return a point of a path with the given values, and others that do not matter."""
+    accuracies = ("balanced_accuracy", "accuracy", "auc", "log_loss")
+    rest = {"max_statements": None, "max_rules": 5, "diversity": "none", "max_overlap": 0.0, "statements": 4.0}
+    rest |= dict.fromkeys(accuracies, 0.9) | {f"{name}_sd": 0.01 for name in accuracies}
+    rest |= {"scores": {"balanced_accuracy": 0.9}, "scores_sd": {"balanced_accuracy": 0.01}, "signs": 0.0}
+    rest |= {"conditions": 6.0, "rules": 3.0, "fallbacks": 0.0, "overlap": 0.1, "uncovered": 0.1}
+    return PathPoint(**rest | values)
+
+
 def test_the_axes_of_mean_distance_and_overlap_start_at_zero():
     flowers, species = load_iris(return_X_y=True)
     clf = DiverseRuleSetClassifier(random_state=0, max_overlap=0).fit(flowers, species)
     display = FitPathDisplay.from_estimator(clf, flowers, species)
     assert np.nanmin(display.mean_distance) == 1
     assert display.axes_[3].get_ylim() == (0, 1.05)
-    figures = (0.9, 0.01, 0.9, 3.0, 2.0)
     for share, high in ((0.0, 1), (0.3, 30)):
-        points = [PathPoint(n, 0.5, "none", *figures, share * n, 0.1, 0.0) for n in (0, 1)]
+        points = [path_point(max_overlap=limit, overlap=share * limit) for limit in (0, 1)]
         low, top = TradeOffDisplay.from_path(DiversityPath(points)).axes_[1].get_xlim()
         assert low == 0
         assert top == pytest.approx(high, rel=0.1)
@@ -293,7 +302,8 @@ def test_the_trade_off_display_draws_the_points_of_the_path():
     for display in (measured, existing):
         left, right = display.axes_
         drawn = [(x, y) for box in left.containers for x, y in zip(*box.lines[0].get_data(), strict=True)]
-        assert drawn == [(p.rules, p.balanced_accuracy) for p in sorted(path, key=lambda p: p.max_overlap)]
+        order = sorted(path, key=lambda p: (p.max_overlap, p.statements))
+        assert drawn == [(p.statements, p.balanced_accuracy) for p in order]
         assert len(right.collections) == 2
     _, axes = plt.subplots(1, 2)
     assert TradeOffDisplay(path).plot(axes).ax_ is axes[0]
@@ -304,8 +314,7 @@ def test_the_trade_off_display_draws_the_points_of_the_path():
 
 
 def test_many_lines_of_a_path_have_a_legend_beside_the_panels_and_an_empty_path_has_none():
-    figures = (0.9, 0.01, 0.9, 3.0, 2.0, 0.1, 0.1, 0.0)
-    points = [PathPoint(n, share / 10, "none", *figures) for n in (1, 3) for share in range(10)]
+    points = [path_point(max_rules=n, max_overlap=share / 10) for n in (1, 3) for share in range(10)]
     left, right = TradeOffDisplay.from_path(DiversityPath(points)).axes_
     assert left.get_legend() is None
     assert len(right.get_legend().get_texts()) == 10
@@ -676,9 +685,11 @@ def draw_long_texts(kind, n_rules):
         steps = [{"quality": 0.1, "distance_gain": 0.9 * j, "recall_gain": 1 / n_rules} for j in range(n_rules)]
         return kind._from_history(summarise(rules, table, labels), steps, 0.5).plot().figure_
     if kind is TradeOffDisplay:
-        figures = (0.9, 0.01, 0.9)
         values = itertools.product((1, n_rules), (0.0, 0.01, 0.1), ("none", "low", "high")[: 1 + n_rules // 20])
-        points = [PathPoint(n, share, word, *figures, float(n), 2.0, share / 3, 0.1, 0.0) for n, share, word in values]
+        points = [
+            path_point(max_rules=n, max_overlap=share, diversity=word, statements=n + 1.0, overlap=share / 3)
+            for n, share, word in values
+        ]
         return kind.from_path(DiversityPath(points)).figure_
     return kind.from_rule_set(rules, table, labels).figure_
 

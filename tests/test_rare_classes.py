@@ -57,7 +57,7 @@ def test_a_few_stray_labels_leave_the_rules_about_as_good(sizes, class_weight):
     clf = DiverseRuleSetClassifier(random_state=0, class_weight=class_weight)
     with pytest.warns(UserWarning, match=MESSAGE) as caught:
         clf.fit(X, y)
-    assert abs(len(clf.rule_set_) - len(without.rule_set_)) <= 3
+    assert abs(len(clf.rule_set_) - len(without.rule_set_)) <= 4
     assert abs(balanced_accuracy(clf) - balanced_accuracy(without)) < 0.02
     assert clf.classes_.tolist() == sorted(set(y))
     assert clf.rule_set_.class_totals == tuple(int((y == label).sum()) for label in clf.classes_)

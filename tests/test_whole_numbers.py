@@ -115,7 +115,10 @@ def test_learnt_conditions_name_whole_numbers(name):
         assert isinstance(condition, Interval | Equals | IsMissing)
         if condition.column != "income":
             seen.add(type(condition))
-            assert all(test in (">=", "<=") and type(bound) is int for test, bound in condition.comparisons)
+            assert all(type(bound) is int for _, bound in condition.comparisons)
+            assert all(
+                test in (">=", "<=") or (test == ">" and bound % 10 == 0) for test, bound in condition.comparisons
+            )
             assert all(type(value) is int for value in condition.values_named)
     assert Equals in seen
     # Counts are those of the items, so that the printed conditions are those that were learnt.
@@ -195,3 +198,19 @@ def test_wrong_limits_in_a_file_are_an_error(limits):
         ValueError, match=r"columns\[\d\]\.limits must be two whole numbers, the smaller one first, got"
     ):
         RuleSet.from_json(text)
+
+
+def test_rounder_numbers_keep_their_side():
+    hours = Domain(whole=True, limits=(0, 99_999))
+    cases = {
+        (40, None): "hours > 40",
+        (36, None): "hours >= 37",
+        (9, None): "hours >= 10",
+        (10, 20): "10 < hours <= 20",
+        (5100, None): "hours > 5100",
+        (5101, None): "hours >= 5102",
+        (0, None): "hours >= 1",
+        (39, 40): "hours = 40",
+    }
+    for (low, high), text in cases.items():
+        assert str(in_whole_numbers(Interval("hours", low, high), hours)) == text

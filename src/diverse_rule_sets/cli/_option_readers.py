@@ -1,4 +1,4 @@
-"""How the text of an option with several parts is read."""
+"""Functions that read the text of options: one of several words, `none`, values by key."""
 
 from __future__ import annotations
 
@@ -27,5 +27,30 @@ def or_by_key(read: Callable[[str], Any], keys: Sequence[str]) -> Callable[[str]
         except ValueError:
             example = ",".join(f"{key}=SHARE" for key in keys)
             raise ValueError(f"a number, or {example} (or one of the two)") from None
+
+    return parse
+
+
+def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a function that reads `none` as None, and other texts with the given function."""
+
+    def parse(text: str) -> Any:
+        if text.lower() == "none":
+            return None
+        try:
+            return read(text)
+        except ValueError as error:
+            raise ValueError(f"{error} or none") from None
+
+    return parse
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """Return a function that reads one of some words."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"one of {', '.join(choices)}")
+        return text
 
     return parse

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from diverse_rule_sets.cli._errors import UsageError
-from diverse_rule_sets.cli._option_readers import or_by_key
+from diverse_rule_sets.cli._option_readers import one_of, or_by_key, or_none
 
 NOT_GIVEN: Any = object()
 
@@ -154,31 +154,6 @@ def read_test_size(text: str) -> float:
     if not 0 <= share <= 0.9:
         raise ValueError("a number from 0 to 0.9")
     return share
-
-
-def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a function that reads `none` as None, and other texts with the given function."""
-
-    def parse(text: str) -> Any:
-        if text.lower() == "none":
-            return None
-        try:
-            return read(text)
-        except ValueError as error:
-            raise ValueError(f"{error} or none") from None
-
-    return parse
-
-
-def one_of(*choices: str) -> Callable[[str], str]:
-    """Return a function that reads one of some words."""
-
-    def parse(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"one of {', '.join(choices)}")
-        return text
-
-    return parse
 
 
 def word_or_number(*choices: str) -> Callable[[str], str | float]:

@@ -6,7 +6,8 @@ import codecs
 import datetime
 import io
 
-from diverse_rule_sets.cli._options import Option, one_of, split_pair
+from diverse_rule_sets.cli._option_readers import one_of
+from diverse_rule_sets.cli._options import Option, split_pair
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")

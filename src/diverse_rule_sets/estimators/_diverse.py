@@ -84,8 +84,9 @@ class DiverseRuleSetClassifier(SearchClassifier):
         probabilities that match the class frequencies of the table. A dict such as ``{"fraud": 30}`` gives the label
         "fraud" where at least one of 31 records is fraud; labels that it does not name weigh 1.
     min_evidence : float, default=0.25
-        How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise a few
-        spurious rules are still found with the default; with 2 none, but there are fewer rules; 0 requires no evidence.
+        How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise spurious
+        rules are still found with the default, and a few with 1; with 2 none, but there are fewer rules; 0 requires no
+        evidence.
     smoothing : float or None, default=5.0
         The class shares of a rule are mixed with those of the whole table as if the rule covered so many more records,
         so that pure rules with few records are not preferred. None: the number of classes.

@@ -15,7 +15,7 @@ from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.learn._constraints import Constraints
-from diverse_rule_sets.learn._default_search import choose_again, first_pass, given_rules
+from diverse_rule_sets.learn._default_search import Trace, choose_again, first_pass, given_rules
 from diverse_rule_sets.learn._fallbacks import Fallback, find_fallbacks
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._improvement import Improvement
@@ -161,40 +161,29 @@ def learn(
     scorecards is made as well, and a search for rules that test points only, if many records are uncovered. The set of
     the highest value (:meth:`_Search.value_of`) is kept and refined. If no rule uses a scorecard, the rules are those
     of the search without scorecards.
+
+    Bodies are drawn once for all budgets. With and without a limit on statements, rules have different prices, so sets
+    are chosen once for each number of rules with a limit, and once without.
     """
-    # Within a limit on statements rules have another price, so there is one search without such a limit and one with it.
-    unlimited = [budget for budget in budgets if budget.max_statements is None]
-    limited = [budget for budget in budgets if budget.max_statements is not None]
-    other = copy.deepcopy(rng) if unlimited and limited else rng
+    within = replace(plan, reading_price=_READING_PRICE_WITHIN_BUDGET)
+    draws = _Draws(plan.with_max_rules(max(budget.max_rules for budget in budgets)), rng, on_choice)
+    groups: dict[tuple[int, bool], list[int]] = {}
+    for n, most in budgets:
+        groups.setdefault((n, most is not None), []).extend([] if most is None else [most])
     learnt: dict[Budget, LearntRules] = {}
-    if unlimited:
-        learnt |= _learn_each(data, plan, unlimited, rng, on_choice)
-    if limited:
-        plan = replace(plan, reading_price=_READING_PRICE_WITHIN_BUDGET)
-        learnt |= _learn_each(data, plan, limited, other, on_choice)
+    for (n, is_limited), limits in groups.items():
+        one = (within if is_limited else plan).with_max_rules(n)
+        search, best = _best_of_searches(data, one, draws, on_choice)
+        if is_limited:
+            learnt |= {Budget(n, most): rules for most, rules in search.within(best, limits).items()}
+        else:
+            learnt[Budget(n)] = search.with_fallbacks(best, plan.max_fallbacks)
     return [learnt[budget] for budget in budgets]
 
 
-def _learn_each(
-    data: Data, plan: Plan, budgets: Sequence[Budget], rng: np.random.Generator, on_choice: OnChoice
-) -> dict[Budget, LearntRules]:
-    """Return the rules for each budget; all of them or none limit the number of statements."""
-    start = copy.deepcopy(rng)
-    counts = list(dict.fromkeys(budget.max_rules for budget in budgets))
-    learnt = {}
-    for n, found in zip(counts, _learn(data, plan, counts, rng, on_choice), strict=True):
-        search, best = _best_of_searches(data, plan.with_max_rules(n), found, start, on_choice)
-        limits = [one.max_statements for one in budgets if one.max_rules == n and one.max_statements is not None]
-        learnt |= {Budget(n, most): one for most, one in search.within(best, limits).items()}
-        if not limits:
-            learnt[Budget(n)] = search.with_fallbacks(best, plan.max_fallbacks)
-    return learnt
-
-
-def _best_of_searches(
-    data: Data, plan: Plan, found: FoundRules, start: np.random.Generator, on_choice: OnChoice
-) -> tuple[_Search, FoundRules]:
+def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice) -> tuple[_Search, FoundRules]:
     """Return the best rules of searches with and without scorecards, refined, and the search that found them."""
+    found = draws.choose(data, plan)
     search, plain = _Search(data, plan, on_choice), data.without_scorecards
     if plain is None:
         return search, search.refined(found)
@@ -203,12 +192,10 @@ def _best_of_searches(
         found = search.refined(found)
         if data.uses_scorecards(found):
             return search, found
-    told = _with_remark(on_choice, "without scorecards")
-    without = _learn(plain, plan, [plan.settings.limits.max_rules], copy.deepcopy(start), told)[0]
+    without = draws.choose(plain, plan, "without scorecards")
     sets = [found, without] if used and compared else [without]
     if compared and _uncovered_share(data, sets[0]) > _MANY_UNCOVERED:
-        told = _with_remark(on_choice, "points only")
-        only = _learn(data.only_points(), plan, [plan.settings.limits.max_rules], copy.deepcopy(start), told)[0]
+        only = draws.choose(data.only_points(), plan, "points only")
         if data.uses_scorecards(only):  # otherwise it has no rules
             sets.append(only)
     best = max(sets, key=search.value_of)
@@ -252,7 +239,7 @@ class _Search:
         sizes = {most: range(max(most - 1 - _MAX_FALLBACKS_KEPT, 0), most) for most in limits}
         sets = self._improvement.reduced(found, {size for wanted in sizes.values() for size in wanted})
         within = {}
-        for most, wanted in sizes.items():
+        for most, wanted in sizes.items():  # a set that only another limit needs is no option
             options = [one for n, one in sets.items() if n in wanted or n == len(found.steps) < most]
             kept = [
                 self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options
@@ -284,20 +271,37 @@ class _Search:
         return total - _UNCOVERED_PRICE * _uncovered_share(data, found) * backend.n_records
 
 
-def _learn(
-    data: Data, plan: Plan, max_rules: Sequence[int], rng: np.random.Generator, on_choice: OnChoice
-) -> list[FoundRules]:
-    """Return the rules for each of several values of ``max_rules``, after splits, growth and merging."""
-    limits = plan.with_max_rules(max(max_rules)).settings.limits
-    local_search = _make_local_search(data, plan, limits)
-    trace = first_pass(data.backend, _make_sampler(data, plan), local_search, plan.settings, rng, on_choice)
-    improvement = _make_improvement(data, plan, local_search, on_choice)
-    return [
-        improvement.apply(
-            choose_again(data.backend, local_search, trace, plan.with_max_rules(n).settings, on_choice), n
-        )
-        for n in max_rules
-    ]
+class _Draws:
+    """The bodies that are drawn for a search, once for all plans that differ only in what is chosen from them.
+
+    Parameters
+    ----------
+    plan : the plan with the largest ``max_rules``
+    rng : the random numbers; each search starts from the same state
+    on_choice : called after each step
+    """
+
+    def __init__(self, plan: Plan, rng: np.random.Generator, on_choice: OnChoice) -> None:
+        self._plan, self._rng, self._start, self._on_choice = plan, rng, copy.deepcopy(rng), on_choice
+        self._traces: dict[str, tuple[LocalSearch, Trace]] = {}
+
+    def choose(self, data: Data, plan: Plan, remark: str = "") -> FoundRules:
+        """Return the rules of a plan, after splits, growth and merging; a remark names each search but the first."""
+        on_choice = _with_remark(self._on_choice, remark) if remark else self._on_choice
+        if remark not in self._traces:
+            rng = copy.deepcopy(self._start) if remark else self._rng
+            self._traces[remark] = _learn(data, self._plan, rng, on_choice)
+        local_search, trace = self._traces[remark]
+        chosen = choose_again(data.backend, local_search, trace, plan.settings, on_choice)
+        improvement = _make_improvement(data, plan, local_search, on_choice)
+        return improvement.apply(chosen, plan.settings.limits.max_rules)
+
+
+def _learn(data: Data, plan: Plan, rng: np.random.Generator, on_choice: OnChoice) -> tuple[LocalSearch, Trace]:
+    """Draw bodies, improve them and choose rules for the first time."""
+    local_search = _make_local_search(data, plan, plan.settings.limits)
+    sampler = _make_sampler(data, plan)
+    return local_search, first_pass(data.backend, sampler, local_search, plan.settings, rng, on_choice)
 
 
 def _make_improvement(data: Data, plan: Plan, local_search: LocalSearch, on_choice: OnChoice) -> Improvement:

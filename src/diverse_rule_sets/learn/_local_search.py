@@ -88,8 +88,7 @@ class LocalSearch:
     columns : array (n_items,), the column of each item
     measures : the quality of rules
     limits : the limits on rules
-    min_evidence : how much evidence a rule needs, as a multiple of what a search of this size needs (see
-        :meth:`evidence_needed`)
+    min_evidence : how much evidence a rule needs, as a multiple (see :meth:`evidence_needed`)
     constraints : the constraints on rules
     prices : what the use of scorecards costs; None without scorecards
     """

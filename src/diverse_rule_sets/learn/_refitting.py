@@ -22,7 +22,8 @@ class Refits:
             key = body, rules.backend.fingerprint(covered.records)
             if key not in self._known:
                 rules.search.set_covered(covered, [other for k, other in enumerate(rules.bodies) if k != j])
-                starts = [body, *(body[:k] + body[k + 1 :] for k in range(len(body)))]
+                shorter = (body[:k] + body[k + 1 :] for k in range(len(body)))
+                starts = [body, *filter(rules.search.constraints.has_required, shorter)]
                 found = dict.fromkeys(candidate.body for candidate in rules.search.improve(starts))
                 self._known[key] = [new for new in found if new != body]
             for new in self._known[key]:

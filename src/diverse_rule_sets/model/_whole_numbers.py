@@ -13,6 +13,8 @@ from diverse_rule_sets.model._scorecards import ScorecardColumn
 
 # Numbers at which counts and codes begin: nothing is expected below them.
 _STARTS = (0, 1)
+# From this number on, ``> 40`` is written instead of ``>= 41``: the number is rounder.
+_FIRST_ROUND = 10
 
 
 def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = False) -> Condition:
@@ -20,8 +22,8 @@ def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = Fa
 
     ``children > 2`` becomes ``children >= 3``, ``2 < children <= 5`` becomes ``3 <= children <= 5``, and ``2 < children
     <= 3`` becomes ``children = 3``. If the smallest number in training is 0 or 1, ``children <= 0`` becomes ``children
-    = 0``. If training has only two numbers, one greater than the other by 1, both conditions become equalities. Other
-    conditions are returned unchanged.
+    = 0``. If training has only two numbers, one greater than the other by 1, both conditions become equalities.
+    ``hours > 40`` stays as it is, because 40 is rounder than 41. Other conditions are returned unchanged.
 
     Parameters
     ----------
@@ -56,7 +58,14 @@ def in_whole_numbers(condition: Condition, domain: Domain, keep_sides: bool = Fa
         return Equals(condition.column, least)
     if low is not None and high is not None and low > high:  # no whole number is between the bounds
         return condition
+    if low is not None and _is_rounder(low - 1, low):
+        return Interval(condition.column, low - 1, high)
     return Interval(condition.column, low, high, with_low=True)
+
+
+def _is_rounder(number: int, other: int) -> bool:
+    """Return whether a number has fewer digits than another one, not counting zeros at the end; at least 10."""
+    return abs(number) >= _FIRST_ROUND and len(str(abs(number)).rstrip("0")) < len(str(abs(other)).rstrip("0"))
 
 
 def at_fewest_points(condition: Condition) -> Condition:

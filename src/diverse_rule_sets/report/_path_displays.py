@@ -190,7 +190,7 @@ def _finish(ax: Any, n: int, title: str, note: str) -> None:
 
 @dataclass(eq=False, repr=False)
 class TradeOffDisplay(Display):
-    """Accuracy against the number of rules and against overlap, on held-out folds.
+    """The score against statements and against conditions or overlap, on held-out folds.
 
     Parameters
     ----------
@@ -198,7 +198,8 @@ class TradeOffDisplay(Display):
 
     Attributes
     ----------
-    axes_ : the axes of accuracy against rules and of accuracy against overlap
+    axes_ : the axes of the score against statements, and of the score against conditions, or against overlap if several
+        values of ``max_overlap`` are compared
     ax_, figure_ : the first of the axes, and the figure
 
     Examples
@@ -208,9 +209,9 @@ class TradeOffDisplay(Display):
     >>> from diverse_rule_sets.report import TradeOffDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = DiverseRuleSetClassifier(random_state=0)
-    >>> path = diversity_path(clf, X, y, max_rules=[1, 3], max_overlap=[0, 1], cv=2)
+    >>> path = diversity_path(clf, X, y, max_statements=[2, 3, 5], cv=2)
     >>> len(TradeOffDisplay.from_path(path).path)
-    4
+    3
     """
 
     path: DiversityPath
@@ -251,10 +252,4 @@ class TradeOffDisplay(Display):
         ----------
         ax : two axes to draw into; by default those of a new figure
         """
-        axes = list(self.path.plot(ax))
-        overlap = axes[1]
-        for dots in overlap.collections:
-            dots.set_clip_on(False)  # points without overlap are on the edge
-        has_overlap = any(point.overlap for point in self.path)
-        overlap.set_xlim(0, max(overlap.get_xlim()[1], 0.01) if has_overlap else 1)
-        return self._set_axes(axes)
+        return self._set_axes(list(self.path.plot(ax)))

@@ -1,0 +1,152 @@
+"""The figures of a rule set on a fold, and their means over folds."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from diverse_rule_sets import metrics
+from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets.estimators._search_classifier import SearchClassifier
+from diverse_rule_sets.estimators._unwrap import Unwrapped
+from diverse_rule_sets.model._rules import RuleSet
+from diverse_rule_sets.path._points import PathPoint
+from diverse_rule_sets.path._scoring import Scorer, scores_of
+
+_SMALLEST = float(np.finfo(np.float64).eps)  # replaces 0 in logarithms, as in sklearn.metrics.log_loss
+# The figures of held-out records, which have a standard deviation.
+_HELD_OUT = ("balanced_accuracy", "accuracy", "auc", "log_loss")
+
+
+class Fold(NamedTuple):
+    """The records of a fold.
+
+    Parameters
+    ----------
+    training, held_out : the records as tables, after the earlier steps of a pipeline
+    X : the held-out records for scorers: as the user gave them, or as the earlier steps of a pipeline return them
+    training_labels, labels : the labels of the training records, and of the held-out records
+    """
+
+    training: Table
+    held_out: Table
+    X: Any
+    training_labels: NDArray[Any]
+    labels: NDArray[Any]
+
+
+class Records:
+    """The records of a path; the earlier steps of a pipeline are fitted on the training records of each fold."""
+
+    def __init__(self, found: Unwrapped, X: Any, y: Any) -> None:
+        self._found, self._X = found, X
+        self._table = None if found.transformers else as_table(X)
+        self.n_records = _num_samples(X) if self._table is None else self._table.n_records
+        classes, self.codes = encode_labels(y, self.n_records)
+        self._labels = classes[self.codes]
+
+    def fold(self, train: NDArray[np.int64], test: NDArray[np.int64], with_raw: bool) -> Fold:
+        """Return the records of a fold; the held-out records for scorers only if ``with_raw``."""
+        labels = self._labels[train], self._labels[test]
+        if self._table is not None:
+            raw = _safe_indexing(self._X, test) if with_raw else None
+            return Fold(self._table.take(train), self._table.take(test).with_cache(), raw, *labels)
+        parts = self._found.refit(_safe_indexing(self._X, train), labels[0], _safe_indexing(self._X, test))
+        return Fold(as_table(parts[0]), as_table(parts[1]).with_cache(), parts[1], *labels)
+
+
+def fitted_with(clf: SearchClassifier, rule_set: RuleSet, fold: Fold) -> SearchClassifier:
+    """Return a copy of a classifier that predicts with a rule set, as if it was fitted on the training records."""
+    table, classes = fold.training, np.unique(fold.training_labels)
+    fitted: SearchClassifier = clone(clf)
+    if table.named:
+        fitted.feature_names_in_ = np.empty(len(table.names), object)
+        fitted.feature_names_in_[:] = table.names
+    fitted.__dict__.update(rule_set_=rule_set, classes_=classes, n_features_in_=len(table.names))
+    return fitted
+
+
+def measure(
+    clf: SearchClassifier, rule_set: RuleSet, fold: Fold, training: Table, scorers: Mapping[str, Scorer]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the scores of a rule set on a fold, and its other figures; NaN for what cannot be computed.
+
+    Parameters
+    ----------
+    clf : the classifier with the parameters of the rule set
+    rule_set : the rules
+    fold : the records
+    training : the training records with a cache of columns
+    scorers : the scorers by name
+    """
+    fitted = fitted_with(clf, rule_set, fold)
+    figures = _held_out_figures(fitted, fold)
+    overlap, coverage = metrics._shares(rule_set, training)
+    figures |= {name: float(n) for name, n in metrics.size(rule_set)._asdict().items()}
+    figures |= {"overlap": overlap, "uncovered": 1.0 - coverage}
+    return scores_of(scorers, fitted, fold.X, fold.labels, figures["balanced_accuracy"]), figures
+
+
+def _held_out_figures(fitted: SearchClassifier, fold: Fold) -> dict[str, float]:
+    from sklearn.metrics import balanced_accuracy_score  # slow to import, and needed only here
+
+    labels, predicted = fold.labels, fitted.predict(fold.held_out)
+    probabilities = fitted.predict_proba(fold.held_out)
+    known = bool(np.isin(labels, fitted.classes_).all())
+    with warnings.catch_warnings():  # labels that are predicted but not held out
+        warnings.simplefilter("ignore")
+        balanced = float(balanced_accuracy_score(labels, predicted))
+    return {
+        "balanced_accuracy": balanced,
+        "accuracy": float(np.mean(labels == predicted)),
+        "auc": _auc(labels, probabilities, fitted.classes_) if known else math.nan,
+        "log_loss": _log_loss(labels, probabilities, fitted.classes_) if known else math.nan,
+    }
+
+
+def _auc(labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any]) -> float:
+    """Return the area under the ROC curve; NaN unless there are two classes and all of them are held out."""
+    from sklearn.metrics import roc_auc_score
+
+    codes = np.searchsorted(classes, labels)
+    if classes.size < 2 or np.unique(codes).size < classes.size:
+        return math.nan
+    if classes.size == 2:
+        return float(roc_auc_score(codes, probabilities[:, 1]))
+    return float(roc_auc_score(codes, probabilities, multi_class="ovo", average="macro"))
+
+
+def _log_loss(labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any]) -> float:
+    """Return the mean of the negative logarithm of the probability of the label."""
+    of_label = probabilities[np.arange(labels.size), np.searchsorted(classes, labels)]
+    return float(-np.log(np.maximum(of_label, _SMALLEST)).mean())
+
+
+def point(key: tuple[Any, ...], folds: Sequence[tuple[dict[str, float], dict[str, float]]]) -> PathPoint:
+    """Return a point from the values of its parameters and the scores and figures of each fold."""
+    scores = {name: [fold[0][name] for fold in folds] for name in folds[0][0]}
+    figures = {name: [fold[1][name] for fold in folds] for name in folds[0][1]}
+    fields: dict[str, Any] = {name: _mean(values) for name, values in figures.items()}
+    fields |= {f"{name}_sd": _spread(figures[name]) for name in _HELD_OUT}
+    fields["scores"] = {name: _mean(values) for name, values in scores.items()}
+    fields["scores_sd"] = {name: _spread(values) for name, values in scores.items()}
+    return PathPoint(*key, **fields)
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def _spread(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.std(known)) if known else math.nan
