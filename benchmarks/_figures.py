@@ -1,4 +1,4 @@
-"""The figure of the frontier: balanced accuracy and AUC against statements and against conditions."""
+"""The figure of the frontier: balanced accuracy, AUC and log loss against statements and against conditions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from _models import CONDITIONS, STATEMENTS
+from _models import CONDITIONS, OTHER_TREES, STATEMENTS
 from _summary import GROUPS
 
-# Colours of Okabe and Ito, which readers with any common colour blindness can distinguish.
-OURS, TREE, RISK = ("#0072B2", "#009E73", "#56B4E9", "#E69F00"), "#D55E00", "#CC79A7"
+# Colours of Okabe and Ito, which readers with any common colour blindness can distinguish; for a third and fourth
+# variant two dark colours beside them.
+OURS, TREE, RISK = ("#0072B2", "#56B4E9", "#8A6D00", "#882255"), "#D55E00", "#CC79A7"
+SPLIT, SMALL = "#E69F00", "#009E73"
 BLACK, GREY = "#000000", "#555555"
 NAMES = {
     "conjunctions": "rules without\nscorecards",
     "default": "rules with\nscorecards",
 }
-ROWS = {"bacc": "balanced accuracy", "auc": "AUC"}
+ROWS = {"bacc": "balanced accuracy", "auc": "AUC", "log loss": "log loss"}
+# Rules within so many statements are compared with trees in the title.
+TITLE_BUDGET = 5
 # Offsets of a label from a point, in points, with the alignment of the text; near ones first.
 NEAR = [
     (8, 0, "left", "center"),
@@ -65,6 +69,8 @@ def all_series(budgets: Sequence[str], by_conditions: bool) -> list[Series]:
             for v, colour, mark in styles
         ),
         Series("tree", trees, TREE, "D", "--"),
+        Series("LicketySPLIT", [f"LicketySPLIT, {n} leaves" for n in STATEMENTS], SPLIT, "<", "--"),
+        Series("small tree\n(imodels)", [f"imodels' small tree, {n} leaves" for n in STATEMENTS], SMALL, ">", "--"),
         Series("risk score\n(imodels)", [f"risk score, {n} signs" for n in (5, 10)], RISK, "P", ":"),
         Series("FasterRisk", [f"FasterRisk, {n} signs" for n in (5, 10)], BLACK, "X", ":"),
         Series("logistic\nregression", ["logistic regression"], GREY, "", "-.", True),
@@ -86,8 +92,28 @@ def points(frame: pd.DataFrame, models: Sequence[str], size: str, figure: str) -
     return np.array(found).reshape(-1, 2)
 
 
-def draw(frame: pd.DataFrame, path: Path, budgets: Sequence[str], group: str = "all") -> None:
-    """Draw the figure of a group of tables, as wide as a page of a README."""
+def finding(frame: pd.DataFrame, variant: str) -> str | None:
+    """Return in words which trees are as accurate as rules within a few statements; None if trees as small are.
+
+    Rules and all kinds of trees in the figure are compared by their mean balanced accuracy.
+    """
+    ours = points(frame, [f"{variant}, {TITLE_BUDGET} statements"], "statements", "bacc")
+    kinds = ("tree", *OTHER_TREES.values())
+    found = {n: points(frame, [f"{kind}, {n} leaves" for kind in kinds], "statements", "bacc") for n in STATEMENTS}
+    trees = {n: some[:, 1].max() for n, some in found.items() if len(some)}
+    if not len(ours) or not trees:
+        return None
+    # The figures of the tables have three digits; a smaller gap is none.
+    as_good = [n for n, height in trees.items() if height > ours[0, 1] - 0.0005]
+    if not as_good:
+        return f"No tree of up to {max(trees)} leaves predicts as well as {TITLE_BUDGET} statements"
+    if min(as_good) <= TITLE_BUDGET:
+        return None
+    return f"A tree needs {min(as_good)} leaves to predict as well as {TITLE_BUDGET} statements"
+
+
+def draw(frame: pd.DataFrame, path: Path, budgets: Sequence[str], group: str = "all", title: str | None = None) -> None:
+    """Draw the figure of a group of tables, as wide as a page of a README; without a title, it states the finding."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -95,25 +121,37 @@ def draw(frame: pd.DataFrame, path: Path, budgets: Sequence[str], group: str = "
     frame = frame[chosen]
     if frame.empty:
         raise SystemExit(f"frontier.py: no table for the figure ({GROUPS[group]})")
-    figure = Figure(figsize=(8, 7), dpi=200, layout="constrained")
+    figure = Figure(figsize=(8, 9.6), dpi=200, layout="constrained")
     FigureCanvasAgg(figure)  # measures text, whatever the format of the file
-    grid = figure.subplots(2, 2, sharey="row")
-    for row, (quality, title) in zip(grid, ROWS.items(), strict=True):
+    grid = figure.subplots(len(ROWS), 2, sharey="row", sharex="col")
+    for row, (quality, name) in zip(grid, ROWS.items(), strict=True):
         for axes, size in zip(row, ("statements", "conditions"), strict=True):
             _panel(axes, frame, budgets, size, quality, group)
-            axes.set_title(f"{title} against {size}", fontsize=10.5, loc="left", fontweight="bold")
-        row[0].set_ylabel(f"{title}, held-out records", fontsize=9.5)
-    grid[1][0].set_xlabel("statements: rules and default label, or leaves of a tree", fontsize=9.5)
-    grid[1][1].set_xlabel("conditions to read, signs included (log scale)", fontsize=9.5)
+        row[0].set_ylabel(name, fontsize=10, fontweight="bold")
+    # Up is better in every panel.
+    grid[-1][0].invert_yaxis()
+    grid[-1][0].set_ylabel(f"{ROWS['log loss']} (0, the best, is up)", fontsize=10, fontweight="bold")
+    grid[-1][0].set_xlabel("statements: rules and default label,\nor leaves of a tree", fontsize=9.5)
+    grid[-1][1].set_xlabel("conditions to read: of rules, signs and leaves\n(log scale)", fontsize=9.5)
     n_tables, n_splits = frame["table"].nunique(), frame["split"].nunique()
     kind = "" if group == "all" else f" with {GROUPS[group]}"
     tables = "1 table" if n_tables == 1 else f"{n_tables} tables"
     splits = "1 split" if n_splits == 1 else f"{n_splits} splits"
-    figure.suptitle(f"Higher and further left is better. Mean of {tables}{kind}, {splits}", fontsize=10.5)
+    title = title or (finding(frame, budgets[0]) if budgets else None) or "Accuracy and size of rules and other models"
+    _titles(figure, title, f"Up and to the left is better. Held-out records, mean of {tables}{kind}, {splits}")
     for axes in grid[:, 1]:
         _label_levels(axes)
-    _label(figure, grid.ravel())
+    _label(figure, grid[0])
+    # Below the first row, colours and marks are known, and the other names would hide lines.
+    _label(figure, grid[1:].ravel(), only=(*OURS, TREE))
     figure.savefig(path, bbox_inches=None)
+
+
+def _titles(figure: Any, title: str, below: str) -> None:
+    """Write a title in bold, and a line below it."""
+    figure.suptitle(f"{title}\n", fontsize=13, fontweight="bold")
+    figure.get_layout_engine().set(rect=(0, 0, 1, 0.995))
+    figure.text(0.5, 0.955, below, fontsize=10, ha="center", va="center", color=GREY)
 
 
 def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, quality: str, group: str) -> None:
@@ -131,7 +169,10 @@ def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, qu
         if len(found):
             look = {"color": series.colour, "linestyle": series.style, "marker": series.marker}
             edge = series.colour if series.style == ":" else "white"
-            axes.plot(*found.T, **look, linewidth=2, markersize=6.5, markeredgecolor=edge, zorder=3)
+            # The first variant is what the figure is about.
+            first = series.colour == OURS[0]
+            look |= {"linewidth": 3, "markersize": 9, "zorder": 4} if first else {"linewidth": 1.8, "markersize": 7}
+            axes.plot(*found.T, **look, markeredgecolor=edge)
             axes.named.append((series, found))
     if size == "conditions":
         axes.set_xscale("log")
@@ -141,22 +182,24 @@ def _panel(axes: Any, frame: pd.DataFrame, budgets: Sequence[str], size: str, qu
         axes.set_xticks([], minor=True)
     else:
         axes.set_xticks(STATEMENTS)
+    axes.locator_params(axis="y", nbins=5)
     axes.margins(x=0.12, y=0.14)
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.tick_params(labelsize=9)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _label(figure: Any, panels: Sequence[Any]) -> None:
-    """Write the name of each series beside it, where it hides least; longer names first find room."""
+def _label(figure: Any, panels: Sequence[Any], only: Sequence[str] | None = None) -> None:
+    """Write the name of each series (of some colours only) beside it, where it hides least; longer names first."""
     figure.draw_without_rendering()
     for axes in panels:
         hidden = np.vstack([np.zeros((0, 2)), *(_on_screen(axes, values) for _, values in axes.named)])
         hidden = np.vstack([hidden, *(_level_on_screen(axes, height) for height, _ in axes.levels)])
-        for series, values in sorted(axes.named, key=lambda named: -len(named[0].label)):
+        named = [(series, values) for series, values in axes.named if only is None or series.colour in only]
+        for series, values in sorted(named, key=lambda one: -len(one[0].label)):
             box = _place(figure, axes, series, values, hidden)
-            # Points in the label, many, so that later labels stay away from it.
-            inside = np.meshgrid(np.linspace(box.x0, box.x1, 50), np.linspace(box.y0, box.y1, 12))
+            # Points in the label, so many that later labels stay away from it before they stay away from lines.
+            inside = np.meshgrid(np.linspace(box.x0, box.x1, 200), np.linspace(box.y0, box.y1, 48))
             hidden = np.vstack([hidden, np.column_stack([part.ravel() for part in inside])])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,14 +10,13 @@ from functools import partial
 from typing import Any
 
 import _rivals as rivals
-from _measuring import Fitted, Split
+from _measuring import Figures, Fitted, Split
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
 from diverse_rule_sets.estimators._search_classifier import InternalSettings
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 
-Figures = dict[str, float]
 INTERNAL = {field.name for field in fields(InternalSettings)}
 PARAMETERS = inspect.signature(DiverseRuleSetClassifier).parameters
 
@@ -46,8 +44,22 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "no splits": {"split": False},
     "no second pass": {"second_pass": False},
     "without negation": {"negation": False},
+    "no refinement": {"refine": False},
+    "min_evidence=1": {"min_evidence": 1.0},
+    "max_signs=10": {"max_signs": 10},
+    "overlap of one label allowed": {"max_overlap": {"agree": 1, "contradict": 0.01}},
+    "4 candidates": {"n_candidates": 4},
+    "16 candidates": {"n_candidates": 16},
+    "32 candidates": {"n_candidates": 32},
+    "64 candidates": {"n_candidates": 64},
+    "128 candidates": {"n_candidates": 128},
 }
 VARIANTS = {**MAIN, **ABLATIONS}
+# The variants that differ in the number of candidates for each rule only.
+CANDIDATES: dict[str, int] = {
+    "default": InternalSettings.n_candidates,
+    **{name: changes["n_candidates"] for name, changes in VARIANTS.items() if [*changes] == ["n_candidates"]},
+}
 # The paper's method and its baselines, as in the paper and, the baselines, with this package's defaults.
 OTHERS: dict[str, Callable[..., Any]] = {
     "as in the paper": DRSClassifier,
@@ -61,14 +73,19 @@ OTHERS: dict[str, Callable[..., Any]] = {
 STATEMENTS = (3, 5, 10, 15, 20)
 CONDITIONS = (10, 15, 20, 30)
 LEAVES = (5, 10, 15, 20)
-# max_rules and max_signs from which budgets of conditions are met, without fallback rules; 0 signs: no scorecard.
-LIMITS = tuple(itertools.product((2, 3, 4, 5, 7, 10, 15), (0, 2, 3, 5, 7, 10)))
+# max_statements and max_signs from which budgets of conditions are met; 0 signs: no scorecard.
+LIMITS = ((3, 4, 5, 6, 8, 11, 16), (0, 2, 3, 5, 7, 10, 15))
 # Rivals as large as a variant on the same split, and which number of the variant is their limit.
 MATCHED: dict[str, tuple[str, Callable[[Split, int], Fitted]]] = {
     "tree, as many leaves": ("statements", rivals.tree_with_leaves),
     "tree, as many conditions": ("conditions", rivals.tree_with_conditions),
     "LicketySPLIT, as many leaves": ("statements", rivals.licketysplit),
     "imodels' small tree, as many leaves": ("statements", rivals.small_tree),
+}
+# How those of them that have leaves and a search of their own are named within budgets.
+OTHER_TREES = {
+    "LicketySPLIT, as many leaves": "LicketySPLIT",
+    "imodels' small tree, as many leaves": "imodels' small tree",
 }
 
 
@@ -173,12 +190,16 @@ def matched_rivals() -> list[str]:
 
 
 def within_statements(name: str, budget: int) -> Model:
-    """Return a variant with at most so many statements."""
-    if "max_statements" in PARAMETERS:
-        limit = {"max_statements": budget}
-    else:
-        limit = {"max_rules": budget - 1, "max_fallbacks": 0}
-    return ours(f"{name}, {budget} statements", {**VARIANTS[name], **limit})
+    """Return a variant with at most so many statements; one search finds the rules of all budgets."""
+
+    def run(split: Split, _: Mapping[str, Figures]) -> Figures:
+        def fit_all() -> list[tuple[float, Figures]]:
+            return split.measure_statements(make_variant(VARIANTS[name], split.seed), STATEMENTS)
+
+        return split.once(("statements", name), fit_all)[STATEMENTS.index(budget)][1]
+
+    settings = as_text({**VARIANTS[name], "max_statements": budget})
+    return Model(f"{name}, {budget} statements", settings, run, ours=True)
 
 
 def within_conditions(name: str, budget: int) -> Model:
@@ -189,30 +210,41 @@ def within_conditions(name: str, budget: int) -> Model:
     """
     changes = VARIANTS[name]
     scored = changes.get("scorecards", PARAMETERS["scorecards"].default) not in (None, 0)
-    limits = [
-        {"max_rules": n_rules, "max_fallbacks": 0, **({"max_signs": n_signs} if n_signs else {"scorecards": None})}
-        for n_rules, n_signs in LIMITS
-        if scored or not n_signs
-    ]
+    statements, signs = LIMITS[0], [n for n in LIMITS[1] if scored or not n]
 
     def run(split: Split, _: Mapping[str, Figures]) -> Figures | None:
         def fit_all() -> list[tuple[float, Figures]]:
-            return [split.measure_with_training(make_variant({**changes, **one}, split.seed)) for one in limits]
+            limits = [{"max_signs": n} if n else {"scorecards": None} for n in signs]
+            variants = [make_variant({**changes, **limit}, split.seed) for limit in limits]
+            return [found for clf in variants for found in split.measure_statements(clf, statements)]
 
         found = split.once(("conditions", name), fit_all)
         small = [(training, -row["conditions"], row) for training, row in found if row["conditions"] <= budget]
         return max(small, key=lambda one: one[:2])[2] if small else None
 
-    listed = " ".join("/".join(map(str, limit.values())) for limit in limits)
-    settings = f"{as_text(changes)}; best on training records of max_rules/max_fallbacks/max_signs {listed}"
+    settings = f"{as_text(changes)}; best on training records of max_statements {statements}, max_signs {signs}"
     return Model(f"{name}, {budget} conditions", settings, run, "more", ours=True)
 
 
-def budget_models(names: Iterable[str]) -> list[Model]:
-    """Return variants within budgets, and trees as large."""
+def budget_models(names: Iterable[str], rival_trees: Iterable[str]) -> list[Model]:
+    """Return variants within budgets, and trees as large: those of scikit-learn, and others if they are among rivals.
+
+    Parameters
+    ----------
+    names : the variants
+    rival_trees : names of rivals that are as large as a variant
+    """
     models = [within_statements(name, budget) for name in names for budget in STATEMENTS]
     models += [within_conditions(name, budget) for name in names for budget in CONDITIONS]
-    return models + tree_models(STATEMENTS, CONDITIONS) if models else []
+    if not models:
+        return []
+    others = [name for name in rival_trees if name in OTHER_TREES]
+    models += [
+        fixed(f"{OTHER_TREES[name]}, {n} leaves", partial(MATCHED[name][1], leaves=n))
+        for name in others
+        for n in STATEMENTS
+    ]
+    return models + tree_models(STATEMENTS, CONDITIONS)
 
 
 # --- the plan ------------------------------------------------------------------------------------------------------
@@ -248,7 +280,7 @@ class Choice:
         for name in self.variants:
             models.append(ours(name, VARIANTS[name]) if name in VARIANTS else other(name))
             models += [matched(rival, name) for rival in self._matched()]
-        models += [*self._fixed(), *budget_models(self.budgets)]
+        models += [*self._fixed(), *budget_models(self.budgets, self._matched())]
         return list({model.name: model for model in models}.values())
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -264,7 +296,8 @@ class Choice:
         """Return which two models are compared within each budget."""
         found = []
         for name in self.budgets:
-            found += [(f"{name}, {n} statements", f"tree, {n} leaves") for n in STATEMENTS]
+            trees = ["tree", *(OTHER_TREES[rival] for rival in self._matched() if rival in OTHER_TREES)]
+            found += [(f"{name}, {n} statements", f"{tree}, {n} leaves") for tree in trees for n in STATEMENTS]
             found += [(f"{name}, {n} conditions", f"tree, {n} conditions") for n in CONDITIONS]
         return found
 

@@ -32,6 +32,11 @@ class ResultsError(Exception):
     """A file of results cannot be used."""
 
 
+def known(value: Any) -> bool:
+    """Return whether a figure is known; JSON has no NaN."""
+    return not (isinstance(value, float) and math.isnan(value))
+
+
 def key(row: Row) -> Key:
     """Return what identifies a row."""
     return row["table"], row["split"], row["model"]
@@ -148,7 +153,7 @@ def run(task: Task) -> Iterator[Row]:
         if figures is None:
             yield {**common, **here, "absent": True}
             continue
-        row = {**common, **here, **{name: value for name, value in figures.items() if not math.isnan(value)}}
+        row = {**common, **here, **{name: value for name, value in figures.items() if known(value)}}
         earlier[model.name] = row
         yield row
 

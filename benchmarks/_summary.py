@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -125,6 +125,44 @@ def differences(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]], title: st
         lines.append([f"{ours} - {rival}", *cells[:2], cells[2], str(found[0]), cells[3], str(found[1])])
     header = ("statements", "conditions", "bacc", "difference", "auc", "difference")
     return markdown(title, header, lines) if lines else None
+
+
+def more_search(frame: pd.DataFrame, candidates: Mapping[str, int]) -> list[str]:
+    """Return a section on the number of candidates for each rule; empty if no variant with another number was run.
+
+    Figures of a variant are means over the tables that the default has too.
+
+    Parameters
+    ----------
+    frame : the figures of all models
+    candidates : the number of candidates of variants; that of the default is compared with the others
+    """
+    known = [name for name in sorted(candidates, key=lambda name: candidates[name]) if (frame["model"] == name).any()]
+    if "default" not in known or len(known) < 2:
+        return []
+    found = [
+        "### More search\n\nThe number of candidates for each rule; differences are those to the default, with their "
+        "standard errors over tables."
+    ]
+    for group, part in groups(frame).items():
+        lines, means = (
+            [],
+            part.groupby(["model", "table"])[["statements", "conditions", "seconds", "bacc", "auc"]].mean(),
+        )
+        for name in known:
+            gaps = [difference(part, name, "default", figure) for figure in ("bacc", "auc")]
+            if gaps[0] is None:
+                continue
+            both = means.loc[name].index.intersection(means.loc["default"].index)
+            mean = means.loc[name].loc[both].mean()
+            sizes = [FORMS[figure].format(mean[figure]) for figure in ("statements", "conditions", "seconds")]
+            texts = ["default" if name == "default" else str(gap) for gap in gaps]
+            cells = [f"{mean['bacc']:.3f}", texts[0], f"{mean['auc']:.3f}", texts[1]]
+            lines.append([str(candidates[name]), *sizes, *cells])
+        title = f"{GROUPS[group]} ({part['table'].nunique()}): candidates"
+        header = ("statements", "conditions", "seconds", "bacc", "difference", "auc", "difference")
+        found += [markdown(title, header, lines)] if lines else []
+    return found
 
 
 def pages(

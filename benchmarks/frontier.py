@@ -2,7 +2,7 @@
 
     python benchmarks/frontier.py --data FOLDER [--tables NAME ...] [--exclude NAME ...] [--splits 5] [--jobs 1]
                                   [--variants NAME ... | all] [--rivals NAME ... | none] [--budgets [NAME ...]]
-                                  [--results FILE [--resume]] [--markdown FILE] [--figure FILE]
+                                  [--results FILE [--resume]] [--markdown FILE] [--figure FILE] [--calibration FILE]
 
 Random stratified 80/20 splits; figures are of held-out records, means over splits (standard deviation of balanced
 accuracy in brackets), and never the best of several runs. ``FOLDER`` holds CSV files, in it or in its subfolders, each
@@ -17,6 +17,9 @@ parents, as if they had ten records more, for AUC, log loss and Brier score.
 Differences are "ours minus rival": the mean over tables of the mean difference over splits (standard error over
 tables in brackets), and on how many tables it is above 0.
 
+Calibration compares the probabilities of held-out records with what happened, under the class weights that the
+probabilities are for. If variants with other numbers of candidates are run, a section compares them with the default.
+
 LicketySPLIT and the risk scores and small trees of imodels are run if these packages are installed; FasterRisk if
 ``--fasterrisk-python`` names an interpreter that has it.
 """
@@ -28,11 +31,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import _calibration
 from _figures import draw
-from _models import MAIN, OTHERS, VARIANTS, Choice, available, rival_names
+from _models import CANDIDATES, MAIN, OTHERS, VARIANTS, Choice, available, rival_names
 from _paper import parser
 from _results import Results, ResultsError, Task, run_all
-from _summary import GROUPS, as_frame, pages
+from _summary import GROUPS, as_frame, more_search, pages
 from _tables import TableNameError, Tables
 
 
@@ -88,6 +92,15 @@ def read_arguments(argv):
     arguments.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables there")
     arguments.add_argument("--figure", type=Path, metavar="FILE", help="draw the budgets there (.png or .svg)")
     arguments.add_argument("--figure-tables", choices=list(GROUPS), default="all", help="the tables of the figure")
+    arguments.add_argument(
+        "--figure-title", metavar="TEXT", help="title of the figure, instead of one from the results"
+    )
+    arguments.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="draw probabilities against observed shares there (.png or .svg)",
+    )
     options = arguments.parse_args(argv)
     if options.splits < 1 or options.jobs < 1:
         arguments.error("--splits and --jobs must be at least 1")
@@ -133,12 +146,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         for model in order
         if (name, split, model) in results.rows
     ]
-    found = pages(as_frame(rows), choice.listed(), choice.pairs(), choice.budget_pairs()) + notes(rows)
+    frame = as_frame(rows)
+    found = pages(frame, choice.listed(), choice.pairs(), choice.budget_pairs())
+    found += [*more_search(frame, CANDIDATES), *_calibration.section(frame, choice.listed()), *notes(rows)]
     print("\n\n".join(found))
     if options.markdown:
         options.markdown.write_text("\n\n".join(found) + "\n", encoding="utf8")
     if options.figure:
-        draw(as_frame(rows), options.figure, choice.budgets, options.figure_tables)
+        draw(frame, options.figure, choice.budgets, options.figure_tables, options.figure_title)
+    if options.calibration:
+        _calibration.draw(frame, options.calibration)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
@@ -17,6 +18,7 @@ from diverse_rule_sets import DiverseRuleSetClassifier, metrics
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
+import _calibration
 import _figures
 import _models
 import _results
@@ -25,7 +27,8 @@ import _summary
 import _tables
 import _trees
 import frontier
-from _measuring import Split, quality
+import newcomer
+from _measuring import Split, calibration, quality
 
 VARIANTS = ["default", "conjunctions", "5 rules, no fallbacks"]
 RIVALS = [
@@ -157,13 +160,36 @@ def test_one_leaf_has_no_condition():
 
 def test_the_budget_of_conditions_is_met_by_the_best_on_the_training_records(monkeypatch):
     found = [(0.6, 4), (0.7, 9), (0.9, 12), (0.7, 8)]  # balanced accuracy on training records, and conditions
-    rows = iter([(training, {"conditions": n, "bacc": 1 - training}) for training, n in found])
-    monkeypatch.setattr(_models, "LIMITS", ((1, 0), (2, 0), (3, 0), (4, 0), (4, 5)))
-    monkeypatch.setattr(Split, "measure_with_training", lambda *_: next(rows))
+    rows = [(training, {"conditions": n, "bacc": 1 - training}) for training, n in found]
+    # Without scorecards only 0 signs are tried.
+    monkeypatch.setattr(_models, "LIMITS", ((2, 3, 4, 5), (0, 5)))
+    monkeypatch.setattr(Split, "measure_statements", lambda self, clf, limits: rows[: len(limits)])
     split = split_of("iris")
     assert _models.within_conditions("conjunctions", 10).run(split, {})["conditions"] == 8
     assert _models.within_conditions("conjunctions", 30).run(split, {})["conditions"] == 12
     assert _models.within_conditions("conjunctions", 3).run(split, {}) is None
+
+
+def test_budgets_of_one_search_are_those_of_single_fits():
+    split = split_of("iris")
+    for n in (3, 5):
+        row = _models.within_statements("default", n).run(split, {})
+        train, _ = split.parts
+        clf = DiverseRuleSetClassifier(max_statements=n, random_state=0)
+        clf.fit(split.table.X.iloc[train], split.table.y[train])
+        expected = split.measure_rules(clf.rule_set_, row["seconds"])
+        assert row == expected
+        assert row["statements"] <= n
+
+
+def test_other_trees_are_run_within_budgets_if_they_are_among_the_rivals(monkeypatch):
+    monkeypatch.setattr(_rivals, "has", lambda *_: True)
+    chosen = _models.Choice((), ("default",), ("LicketySPLIT, as many leaves",))
+    names = [model.name for model in chosen.plan()]
+    assert [name for name in names if "Lickety" in name] == [f"LicketySPLIT, {n} leaves" for n in (3, 5, 10, 15, 20)]
+    assert not any("imodels" in name for name in names)
+    assert ("default, 5 statements", "LicketySPLIT, 5 leaves") in chosen.budget_pairs()
+    assert _models.Choice(("default",), (), ("LicketySPLIT, as many leaves",)).budget_pairs() == []
 
 
 # --- figures -------------------------------------------------------------------------------------------------------
@@ -178,6 +204,145 @@ def test_quality_of_two_classes_by_hand():
     assert got["auc"] == pytest.approx(0.5)  # of the two pairs, b is above a in one
     assert got["brier"] == pytest.approx((0.1**2 + 0.6**2 + 0.5**2) / 3)
     assert got["log loss"] == pytest.approx(-(math.log(0.9) + math.log(0.4) + math.log(0.5)) / 3)
+
+
+def test_quality_under_class_weights_by_hand():
+    y, classes = np.array(["a", "a", "a", "b"], object), np.array(["a", "b"], object)
+    p = np.array([[0.92, 0.08], [0.95, 0.05], [0.35, 0.65], [0.31, 0.69]])
+    got = calibration(y, np.array(["a", "a", "b", "b"], object), p, classes, np.array([1.0, 1.0]))
+    # Each record of a weighs a sixth, that of b a half; two records are in the first bin, two in the seventh.
+    expected = np.zeros((10, 3))
+    expected[0] = 2 / 6, (0.08 + 0.05) / 6, 0
+    expected[6] = 1 / 6 + 1 / 2, 0.65 / 6 + 0.69 / 2, 1 / 2
+    np.testing.assert_allclose(got["bins"], expected, atol=1e-6)
+    assert got["weighted brier"] == pytest.approx((0.08**2 + 0.05**2 + 0.65**2) / 6 + 0.31**2 / 2)
+    logs = (math.log(0.92) + math.log(0.95) + math.log(0.35)) / 6 + math.log(0.69) / 2
+    assert got["weighted log loss"] == pytest.approx(-logs)
+    off = abs(0.13 / 6) + abs(0.65 / 6 + 0.69 / 2 - 1 / 2)
+    assert _calibration.error(np.array(got["bins"])) == pytest.approx(off, abs=1e-5)
+    # Probabilities for the class frequencies of the table: every record weighs the same, as in `quality`.
+    labels = np.array(["a", "a", "b", "b"], object)
+    plain = calibration(y, labels, p, classes, np.array([3.0, 1.0]))
+    assert plain["weighted brier"] == pytest.approx(quality(y, labels, p, classes)["brier"])
+    assert plain["weighted log loss"] == pytest.approx(quality(y, labels, p, classes)["log loss"])
+
+
+def test_with_more_classes_the_probability_of_the_predicted_label_is_compared():
+    y, labels = np.array(["a", "b", "c"], object), np.array(["a", "c", "c"], object)
+    p = np.array([[1.0, 0, 0], [0.3, 0.25, 0.45], [0.2, 0.25, 0.55]])
+    got = np.array(calibration(y, labels, p, np.array(["a", "b", "c"]), np.ones(3))["bins"])
+    np.testing.assert_allclose(
+        got[[9, 4, 5]], [[1 / 3, 1 / 3, 1 / 3], [1 / 3, 0.15, 0], [1 / 3, 0.55 / 3, 1 / 3]], atol=1e-5
+    )
+    assert got[:, 0].sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_calibrated_probabilities_have_no_error_and_others_have_that_of_their_distance():
+    rng = np.random.default_rng(0)
+    p = rng.random(200_000)
+    y, classes = np.where(rng.random(p.size) < p, "b", "a"), np.array(["a", "b"])
+
+    def measured(p, kept):
+        both = np.column_stack([1 - p, p])[kept]
+        return np.array(calibration(y[kept], y[kept], both, classes, np.ones(2))["bins"])
+
+    assert _calibration.error(measured(p, np.arange(p.size))) < 0.005
+    assert _calibration.error(measured(p / 2, np.arange(p.size))) == pytest.approx(0.25, abs=0.01)
+    # A tenth of the records of class b is kept: the probabilities stay those of classes of equal weight.
+    kept = np.flatnonzero((y == "a") | (rng.random(p.size) < 0.1))
+    assert _calibration.error(measured(p, kept)) < 0.01
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None])
+def test_the_weights_of_calibration_are_those_of_the_rules(class_weight):
+    """Two thirds of the records are malignant; with class_weight=None the weights leave this share as it is."""
+    split = split_of("breast_cancer")
+    row = split.measure(DiverseRuleSetClassifier(class_weight=class_weight, random_state=0))
+    second = sum(observed for _, _, observed in row["bins"])
+    share = (split.table.codes[split.parts[0]] == 1).mean()
+    assert second == pytest.approx(0.5 if class_weight else share, abs=1e-3)
+
+
+def test_tables_have_equal_weight_in_the_curve():
+    def row(table, split, *bins):
+        whole = np.zeros((10, 3))
+        for place, values in bins:
+            whole[place] = values
+        return {"table": table, "split": split, "model": "m", "classes": 2, "bins": whole.tolist()}
+
+    rows = [
+        row("p", 0, (1, (1, 0.1, 0.2))),
+        row("p", 1, (1, (1, 0.1, 0.0))),
+        row("q", 0, (1, (0.5, 0.05, 0.25)), (9, (0.5, 0.45, 0.5))),
+    ]
+    by_table = _calibration.bins_by_table(_summary.as_frame(rows), "m")
+    assert [_calibration.error(by_table[table]) for table in "pq"] == pytest.approx([0.0, 0.25])
+    np.testing.assert_allclose(_calibration.curve(by_table), [[0.1, 0.35 / 1.5, 0.75], [0.9, 1.0, 0.25]])
+    # A split without bins, of a file of an earlier version: the table is left out.
+    without = [*rows, {"table": "p", "split": 2, "model": "m", "classes": 2}]
+    assert [*_calibration.bins_by_table(_summary.as_frame(without), "m")] == ["q"]
+
+
+def test_the_calibration_of_a_run(run, tmp_path, monkeypatch):
+    rows, _, page, asked = run
+    text = page.read_text()
+    part = text[text.index("### Calibration") :]
+    line = next(line for line in part.splitlines() if line.startswith("| logistic regression |"))
+    row = rows["breast_cancer", "logistic regression"]
+    bins = np.array(row["bins"])
+    expected = np.abs(bins[:, 1] - bins[:, 2]).sum()
+    cells = [expected, row["brier"], row["log loss"], row["weighted brier"], row["weighted log loss"]]
+    assert line == "| logistic regression | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |"
+    # Nothing is fitted for a figure of known results.
+    monkeypatch.setattr(Split, "measure", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr(Split, "measure_rival", lambda *_: pytest.fail("fitted again"))
+    frontier.main([*asked, "--resume", "--calibration", str(tmp_path / "curve.svg")])
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+
+
+def test_more_candidates_are_compared_with_the_default():
+    rng = np.random.default_rng(2)
+    rows = [
+        {"table": table, "split": 0, "model": model, "classes": 2, "bacc": rng.random(), "auc": rng.random()}
+        for table in "pqr"
+        for model in ("default", "16 candidates", "4 candidates", "conjunctions")
+    ]
+    for row in rows:
+        row.update(statements=4, conditions=9, seconds=0.5)
+    frame = _summary.as_frame(rows)
+    further = {**rows[0], "table": "s", "model": "16 candidates", "statements": 99}  # a table without the default
+    heading, table = _summary.more_search(_summary.as_frame([*rows, further]), _models.CANDIDATES)
+    assert heading.startswith("### More search\n")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+    assert lines[0][0] == "two classes (4): candidates"
+    assert [line[1] for line in lines[2:]] == ["4.0"] * 3
+    assert [line[0] for line in lines[2:]] == ["4", "8", "16"]
+    gaps = [
+        next(row["auc"] for row in rows if (row["table"], row["model"]) == (name, "16 candidates"))
+        - next(row["auc"] for row in rows if (row["table"], row["model"]) == (name, "default"))
+        for name in "pqr"
+    ]
+    mean, error = statistics.mean(gaps), statistics.stdev(gaps) / 3**0.5
+    assert lines[4][-1] == f"{mean:+.3f} ({error:.3f}), ahead on {sum(gap > 0 for gap in gaps)} of 3"
+    assert lines[3][-1] == "default"
+    assert _summary.more_search(frame[frame["model"].isin(["default", "conjunctions"])], _models.CANDIDATES) == []
+
+
+def test_the_title_of_the_figure_follows_from_the_results():
+    def title(ours, trees):
+        models = {"default, 5 statements": ours, **{f"tree, {n} leaves": height for n, height in trees.items()}}
+        rows = [
+            {"table": "p", "split": 0, "model": model, "classes": 2, "statements": 5, "bacc": height}
+            for model, height in models.items()
+        ]
+        return _figures.finding(_summary.as_frame(rows), "default")
+
+    assert title(0.8, {3: 0.7, 5: 0.75, 10: 0.79, 15: 0.81}) == (
+        "A tree needs 15 leaves to predict as well as 5 statements"
+    )
+    assert title(0.8, {3: 0.7, 20: 0.79}) == "No tree of up to 20 leaves predicts as well as 5 statements"
+    assert title(0.8, {3: 0.7, 5: 0.8, 10: 0.9}) is None
+    assert title(0.8, {}) is None
 
 
 def test_paired_differences_are_those_of_a_naive_computation():
@@ -208,7 +373,7 @@ def test_the_tables_are_of_groups_and_leave_out_what_is_incomparable(run):
     assert "| two classes (1): ours / rival |" in text
     assert "| more than two classes (1): ours / rival |" in text
     assert "| mean of 2 tables, all tables |" in text
-    whole = text[text.index("| mean of 2 tables") :]
+    whole = text[text.index("| mean of 2 tables") : text.index("### Calibration")]
     assert "tree, 20 leaves" in whole
     assert "tree, 15 conditions" not in whole  # only for more than two classes
     assert "| default, 5 statements - tree, 5 leaves |" in whole
@@ -255,6 +420,7 @@ def test_an_interrupted_run_is_continued_and_gives_the_same_tables(run, tmp_path
     # Nothing is left to run, so that the tables are the same to the last digit.
     monkeypatch.setattr(Split, "measure", lambda *_: pytest.fail("fitted again"))
     monkeypatch.setattr(Split, "measure_rival", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr(Split, "measure_statements", lambda *_: pytest.fail("fitted again"))
     capsys.readouterr()
     frontier.main(asked)
     assert capsys.readouterr().out.strip() == (tmp_path / "page.md").read_text().strip()
@@ -384,3 +550,45 @@ def test_rows_have_no_figures_that_json_does_not_have(tmp_path):
     results = _results.Results(tmp_path / "rows.jsonl")
     with pytest.raises(ValueError, match="JSON"):
         results.add({"table": "a", "split": 0, "model": "b", "bacc": math.nan})
+
+
+# --- a newcomer's view ---------------------------------------------------------------------------------------------
+
+
+def test_a_newcomer_sees_rules_sizes_accuracy_and_a_reason(tmp_path, capsys):
+    newcomer.main(["--tables", "breast_cancer", "--markdown", str(tmp_path / "view.md")])
+    text = (tmp_path / "view.md").read_text()
+    assert capsys.readouterr().out == text
+    split = split_of("breast_cancer")
+    train, test = split.parts
+    clf = DiverseRuleSetClassifier(random_state=0).fit(split.table.X.iloc[train], split.table.y[train])
+    assert f"```\n{clf.rule_set_}\n```" in text
+    assert f"```\n{clf.why(split.table.X.iloc[test[0]])}\n```" in text
+    size = metrics.size(clf.rule_set_)
+    labels, tree = clf.predict(split.table.X.iloc[test]), split.trees.with_leaves(size.statements)[0]
+    ours = balanced_accuracy_score(split.table.y[test], labels)
+    assert f"| rules | {size.statements} | {size.conditions} | {ours:.3f} |" in text
+    theirs = balanced_accuracy_score(split.table.codes[test], tree.predict(split.numbers()[1]))
+    conditions = _trees.tree_conditions(tree, split.trees.column)
+    assert f"| tree, as many leaves | {size.statements} | {conditions} | {theirs:.3f} |" in text
+
+
+def test_a_newcomer_sees_text_gaps_and_warnings(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    colour, size = rng.choice(["red", "a ``` b", "c"], 300), rng.random(300)
+    frame = pd.DataFrame({"colour": colour, "size": size, "name": [f"record {i}" for i in range(300)]})
+    frame["class"] = np.where((colour == "red") | (size > 0.7), "yes", "no")
+    frame.loc[::10, "size"] = np.nan
+    frame.to_csv(tmp_path / "made.csv", index=False)
+    newcomer.main(["--data", str(tmp_path), "--tables", "made"])
+    text = capsys.readouterr().out
+    assert "300 records, 3 columns (2 of text), 3.3% of the cells missing" in text
+    assert "UserWarning" in text  # the column name looks like an identifier
+    assert "record 17" not in text
+    with pytest.raises(SystemExit, match=r"newcomer.py: no table 'adult' in"):
+        newcomer.main(["--data", str(tmp_path)])
+
+
+def test_blocks_of_code_hold_any_text():
+    assert newcomer.fenced("a") == "```\na\n```"
+    assert newcomer.fenced("IF x = '```' THEN 1").splitlines()[0] == "````"
