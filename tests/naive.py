@@ -729,6 +729,8 @@ def set_value(rules, y, weights, smoothing, price, uncovered_price, given=(), of
     """
     classes = range(len(weights))
     totals = [sum(label == k for label in y) for k in classes]
+    scale = len(y) / sum(t * w for t, w in zip(totals, weights, strict=True))
+    factor = information(totals, [w * scale for w in weights])
 
     def counts(records):
         return [sum(y[r] == k for r in records) for k in classes]
@@ -736,10 +738,10 @@ def set_value(rules, y, weights, smoothing, price, uncovered_price, given=(), of
     left, value = set(range(len(y))).difference(*given), 0.0
     for records, n_conditions in rules:
         whole = counts(records) if of_rule else None
-        value += weighted_gain(counts(records & left), totals, weights, smoothing, whole)
+        value += factor * weighted_gain(counts(records & left), totals, weights, smoothing, whole)
         value -= price(n_conditions)
         left -= records
-    value += weighted_gain(counts(left), totals, weights, smoothing)
+    value += factor * weighted_gain(counts(left), totals, weights, smoothing)
     return value - uncovered_price * len(left)
 
 
@@ -768,10 +770,12 @@ def exceptions(body, records, y, opposites, columns, weights, smoothing, price, 
     """
     classes = range(len(weights))
     totals = [sum(label == k for label in y) for k in classes]
+    scale = len(y) / sum(t * w for t, w in zip(totals, weights, strict=True))
+    factor = information(totals, [w * scale for w in weights])
 
     def gain(part):
         inside = cover(part, records)
-        return weighted_gain([sum(y[r] == k for r in inside) for k in classes], totals, weights, smoothing)
+        return factor * weighted_gain([sum(y[r] == k for r in inside) for k in classes], totals, weights, smoothing)
 
     def length(part):
         return len({columns[item] for item in part})

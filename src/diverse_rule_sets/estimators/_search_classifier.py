@@ -319,8 +319,7 @@ class SearchClassifier(RuleSetEstimator):
         for budget in budgets:
             check_statements(budget.max_statements, len(given))
         wanted = [budget if len(labels) > 1 else budget._replace(max_rules=len(given)) for budget in budgets]
-        learner = self._settings().learner
-        found = learner(data, plan, wanted, generator(self.random_state), lambda *_: None)
+        found = self._settings().learner(data, plan, wanted, generator(self.random_state), lambda *_: None)
         return [self._rule_set(learnt, data, given, labels) for learnt in found]
 
     def _learn(

@@ -50,7 +50,11 @@ class Exceptions:
     def _best(self, rules: RuleSetSearch, body: Body, label: int) -> list[Parts]:
         """Return the best exceptions of a rule, each with the rest of the rule."""
         backend, search, opposites = rules.backend, rules.search, self._opposites
-        measures, gain = search.measures, search.measures.weighted_gain
+        measures = search.measures
+
+        def gain(class_counts: Integers) -> NDArray[np.float64]:
+            return measures.information * measures.weighted_gain(class_counts)
+
         usable = np.flatnonzero(opposites >= 0)
         if not usable.size:
             return []

@@ -60,7 +60,7 @@ class Value(NamedTuple):
         counts = decided if of_rule is None else self.backend.class_counts(of_rule)
         followed = followed_column([self.encoder.conditions[item] for item in body])
         if followed is None:
-            return float(measures.weighted_gain(decided, counts))
+            return measures.information * float(measures.weighted_gain(decided, counts))
         levels = self.levels(followed[0].scorecard)
         by_points = levels.counts_by_points(followed[0], cover)
         if not by_points:
@@ -71,7 +71,7 @@ class Value(NamedTuple):
         shares += measures.smoothing * measures.shares(counts)
         shares /= shares.sum(axis=1, keepdims=True)
         lift = np.log(np.maximum(shares, _SMALLEST) / np.maximum(measures.weighted_prior, _SMALLEST))
-        return float((weighted * lift)[:, measures.searched].sum())
+        return measures.information * float((weighted * lift)[:, measures.searched].sum())
 
     def price(self, bodies: Iterable[Body]) -> float:
         """Return the price of rules with these bodies: twice the evidence that they need, and the price of reading."""
