@@ -65,9 +65,9 @@ def test_a_reason_names_the_points_of_the_record():
     )
 
 
-def test_a_rule_that_tests_no_points_has_the_same_reason_as_before():
+def test_the_reason_of_a_rule_that_tests_no_points_names_none():
     rule_set = of_points("IF age > 5 THEN ok", "IF points >= 6 THEN ill")
-    assert reason(rule_set, ILL) == "IF age > 5 THEN ok"
+    assert reason(rule_set, ILL) == "IF age > 5 THEN ok; rule 2 contradicts"
 
 
 def test_the_reason_names_the_leader_and_the_next_label():

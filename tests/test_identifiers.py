@@ -107,7 +107,7 @@ def test_a_column_that_the_user_names_is_used(params):
 def test_whether_an_identifier_is_missing_may_be_a_condition():
     X, _ = make_tickets(missing=True)
     with pytest.warns(UserWarning, match="looks like an identifier .*; rules use only whether it is missing"):
-        clf = DiverseRuleSetClassifier(random_state=0, scorecards=None).fit(X, X.ticket.isna())
+        clf = DiverseRuleSetClassifier(random_state=0, scorecards=None, min_evidence=1).fit(X, X.ticket.isna())
     assert {condition for rule in clf.rule_set_ for condition in rule.conditions} == {IsMissing("ticket")}
 
 
