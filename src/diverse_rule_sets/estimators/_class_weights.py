@@ -10,13 +10,14 @@ paper's search counts all classes alike, but there too a rare class is not the d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers
-from diverse_rule_sets._input.checks import warn
+from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.values import plain
 from diverse_rule_sets.estimators._translation import weights_of_classes
 from diverse_rule_sets.model._class_weights import MAX_RATIO, balanced_weights
@@ -28,6 +29,15 @@ _MIN_RECORDS = 3
 _SMALL_TABLE = 20
 # Number of labels that a warning lists.
 _MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class ClassWeightCheck(Check):
+    """``"balanced"``, None, or a mapping, which is checked later, together with the labels."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, Mapping):
+            check_choice(name, value, ("balanced",), ", None, or a dict of labels")
 
 
 class ClassWeights(NamedTuple):

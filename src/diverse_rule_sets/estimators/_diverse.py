@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Flag, Number, Optional
 from diverse_rule_sets.estimators._bounds import MAX_RULES, MAX_STATEMENTS
+from diverse_rule_sets.estimators._class_weights import ClassWeightCheck
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._scorecards import ScorecardsCheck, given_scorecards
 from diverse_rule_sets.estimators._search_classifier import (
     SHARED_CHECKS,
-    ClassWeightCheck,
     Extensions,
     InternalSettings,
     SearchClassifier,
@@ -84,9 +84,10 @@ class DiverseRuleSetClassifier(SearchClassifier):
         probabilities that match the class frequencies of the table. A dict such as ``{"fraud": 30}`` gives the label
         "fraud" where at least one of 31 records is fraud; labels that it does not name weigh 1.
     min_evidence : float, default=0.25
-        How much evidence a rule needs; it excludes spurious rules among the many that are tried. On pure noise spurious
-        rules are still found with the default, and a few with 1; with 2 none, but there are fewer rules; 0 requires no
-        evidence.
+        How much evidence a rule needs; it excludes spurious rules among the many that are tried. Higher values give
+        fewer rules; 0 requires no evidence. Before the search, cross-fitting tests whether conditions found on some
+        training records predict others. If they do not, the table is mostly noise and rules need eight times the
+        evidence; on pure noise there are then no rules.
     smoothing : float or None, default=5.0
         The class shares of a rule are mixed with those of the whole table as if the rule covered so many more records,
         so that pure rules with few records are not preferred. None: the number of classes.

@@ -16,7 +16,7 @@ from diverse_rule_sets.learn._learner import Data, LearntRules
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._scorecard_data import add_scorecards, levels_of_learnt, unused_name
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
-from diverse_rule_sets.learn._scorecards import learn_scorecard
+from diverse_rule_sets.learn._scorecards import CrossFitted, cross_fit, learn_scorecard
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._point_probabilities import followed_column
 from diverse_rule_sets.model._rules import RuleSet
@@ -64,12 +64,19 @@ def with_given(data: Data, limits: Limits, labels: Sequence[Any], constraints: C
     )
 
 
+def cross_fitted(data: Data, limits: Limits, max_signs: int, excluded: Sequence[int] = ()) -> CrossFitted | None:
+    """Return what cross-fitting says about scorecards on the training records; None if it cannot say anything."""
+    backend, columns = data.backend, data.encoder.columns
+    return cross_fit(backend, columns, data.measures, data.constraints, limits.min_support, max_signs, excluded)
+
+
 def with_learnt(
     data: Data,
     limits: Limits,
     table: Table,
     labels: Sequence[Any],
     constraints: CheckedConstraints,
+    first: CrossFitted | None,
     n_scorecards: int,
     max_signs: int,
 ) -> Data:
@@ -80,25 +87,22 @@ def with_learnt(
     data, limits : the data and limits of the search
     table, labels : the table and the classes
     constraints : the constraints on columns
+    first : the result of cross-fitting without scorecards
     n_scorecards, max_signs : maximum number of scorecards and of signs
     """
     cards = list[ScorecardLevels]()
     of_rules = [one.card for one in constraints.of_rules]
-    for _ in range(n_scorecards if limits.max_rules > len(constraints.given) else 0):
-        used = {column for levels in cards for column in levels.card.columns}
-        learnt = learn_scorecard(
-            data.backend,
-            data.encoder.columns,
-            data.measures,
-            data.constraints,
-            limits.min_support,
-            max_signs,
-            [item for item, condition in enumerate(data.encoder.conditions) if condition.column in used],
-        )
+    found = first
+    while found is not None and len(cards) < n_scorecards:
+        learnt = learn_scorecard(found, data.backend.n_classes, max_signs)
         if learnt is None:
             break
         name = unused_name(table.names, [*of_rules, *(levels.card for levels in cards)], labels)
         cards.append(levels_of_learnt(learnt, data.encoder, data.backend, labels, name))
+        if len(cards) < n_scorecards:
+            used = {column for levels in cards for column in levels.card.columns}
+            excluded = [item for item, condition in enumerate(data.encoder.conditions) if condition.column in used]
+            found = cross_fitted(data, limits, max_signs, excluded)
     if not cards:
         return data
     return data.with_scorecards(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import numbers
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -34,10 +34,10 @@ from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
-from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
+from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES, check_statements
 from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_limits
-from diverse_rule_sets.estimators._scorecards import counts_by_points, with_given, with_learnt
+from diverse_rule_sets.estimators._scorecards import counts_by_points, cross_fitted, with_given, with_learnt
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
@@ -50,6 +50,7 @@ from diverse_rule_sets.learn._given_scorecards import warn_about_given_rule
 from diverse_rule_sets.learn._learner import Budget, Data, Learner, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
+from diverse_rule_sets.learn._scorecards import CrossFitted
 from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchSettings
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import with_tables
@@ -144,15 +145,6 @@ class ConflictCheck(Check):
             raise TypeError(f"{name} must be a function of one argument, the covering rules, got {value!r}") from None
         except ValueError:  # some functions of extension modules have no signature
             return
-
-
-@dataclass(frozen=True)
-class ClassWeightCheck(Check):
-    """``"balanced"``, None, or a mapping, which is checked later, together with the labels."""
-
-    def __call__(self, name: str, value: Any) -> None:
-        if value is not None and not isinstance(value, Mapping):
-            check_choice(name, value, ("balanced",), ", None, or a dict of labels")
 
 
 # The parameters of both classifiers.
@@ -283,20 +275,32 @@ class SearchClassifier(RuleSetEstimator):
         data = Data(encoder, backend, measures, on_items, classes.not_default, covers)
         if on_progress is not None:
             on_progress(Progress("conditions", detail=f"{backend.n_items:,} possible conditions"))
-        with_cards = self._with_scorecards(data, plan, table, labels, constraints)
+        used = plan.min_evidence > 0 or self._extensions().scorecards > 0
+        learns = used and plan.settings.limits.max_rules > len(constraints.given)
+        found = cross_fitted(data, plan.settings.limits, self._extensions().max_signs) if learns else None
+        if found is not None and not found.has_signal:
+            plan = plan.without_signal()
+        with_cards = self._with_scorecards(data, plan, table, labels, constraints, found)
         if on_progress is not None and with_cards.scorecards is not None:
             cards = ", ".join(f"{len(card.signs)} signs" for card in with_cards.scorecards.levels)
             on_progress(Progress("scorecards", detail=cards))
         return plan, with_cards.only_points() if self._settings().only_points else with_cards, constraints.given
 
     def _with_scorecards(
-        self, data: Data, plan: Plan, table: Table, labels: list[Any], constraints: CheckedConstraints
+        self,
+        data: Data,
+        plan: Plan,
+        table: Table,
+        labels: list[Any],
+        constraints: CheckedConstraints,
+        found: CrossFitted | None,
     ) -> Data:
         """Return the data with the items of scorecards, learnt or given; unchanged without scorecards."""
         limits, extensions = plan.settings.limits, self._extensions()
         if constraints.scorecards:
             return with_given(data, limits, labels, constraints)
-        return with_learnt(data, limits, table, labels, constraints, extensions.scorecards, extensions.max_signs)
+        n_cards, max_signs = extensions.scorecards, extensions.max_signs
+        return with_learnt(data, limits, table, labels, constraints, found, n_cards, max_signs)
 
     def _class_weights(self, labels: list[Any], codes: NDArray[np.int64]) -> ClassWeights:
         """Return the weights of the classes, and which of them are rare."""
@@ -373,15 +377,6 @@ class SearchClassifier(RuleSetEstimator):
             return rule_set.classes[rule_set.classes.index(plain(self.default))]
         score = rule_set.rule_probabilities[-1] if self.default == "majority" else -own_recall(data, found)
         return rule_set.classes[int(np.argmax(np.where(data.not_default, -np.inf, score)))]
-
-
-def check_statements(max_statements: int | None, n_given: int) -> None:
-    """Raise ValueError if given rules and the default label are more than ``max_statements``."""
-    if max_statements is not None and max_statements < n_given + 1:
-        raise ValueError(
-            f"max_statements must be at least {n_given + 1}, the number of given_rules and the default label, "
-            f"got {max_statements!r}"
-        )
 
 
 def _history(found: FoundRules, rule_set: RuleSet) -> list[dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 Signs and points are learnt from a sample of the records (all of them, if there are few) by :mod:`._points`. The number
 of signs is chosen by cross-fitting: the same search on a part of the sample, judged by the log loss of the other part.
-Of all sizes whose loss is within half a standard error of the lowest, the smallest is taken; if no size is better than
-no signs, there is no scorecard. A class of which a random sample has few records is sampled more completely, and its
-records weigh less.
+Of all sizes whose loss is within half a standard error of the lowest, the smallest is taken; if no size is clearly
+better than no signs, there is no scorecard. A class of which a random sample has few records is sampled more
+completely, and its records weigh less.
 
 The sample and its parts do not depend on ``random_state``: the search draws the same candidates with and without
 scorecards.
@@ -50,6 +50,9 @@ _N_FOLDS, _PATIENCE = 3, 8
 _EVERY, _EVERY_IN_FOLDS = (4, 6), (5, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
+# A scorecard is learnt only if signs lower the loss of other records by so many standard errors: on columns without
+# any relation to the classes it is below 2, on tables with some it is above 3, mostly far above.
+_MIN_SIGNAL = 2.5
 _TINY = 1e-9  # losses that differ by less are equal
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
 _MIN_SHARE, _MIN_RECORDS = 0.05, 20
@@ -76,7 +79,29 @@ class LearntScorecard(NamedTuple):
         return tuple(sorted(most, key=lambda item: (-most[item], item)))
 
 
-def learn_scorecard(
+class CrossFitted(NamedTuple):
+    """A sample of the records, and what cross-fitting says about scorecards on it.
+
+    Parameters
+    ----------
+    sample : the records; their classes have the numbers 0, 1, ...
+    labels : the classes by these numbers
+    size : number of pairs of a sign and a class; 0 for no scorecard
+    signal : how much signs lower the loss of other records, in standard errors of this difference
+    """
+
+    sample: Sample
+    labels: Integers
+    size: int
+    signal: float
+
+    @property
+    def has_signal(self) -> bool:
+        """Whether signs found on some records predict others clearly better than no signs."""
+        return self.signal >= _MIN_SIGNAL
+
+
+def cross_fit(
     backend: Backend,
     columns: Integers,
     measures: Measures,
@@ -84,13 +109,11 @@ def learn_scorecard(
     min_support: int,
     max_signs: int,
     excluded: Sequence[int] = (),
-) -> LearntScorecard | None:
-    """Learn a scorecard; None if no scorecard is better than none on records that were not used to learn it.
+) -> CrossFitted | None:
+    """Cross-fit scorecards; None if there are too few records, more than 15 classes, or too few signs for the classes.
 
-    There is none either if all signs are on one column, because its points would say no more than conditions on this
-    column, if there are more than 15 classes, or if ``max_signs`` is too small for the number of classes: with more
-    than two classes, there are up to three pairs of a sign and a class for each sign, and at least two pairs for each
-    class are needed.
+    With more than two classes, there are up to three pairs of a sign and a class for each sign, and at least two pairs
+    for each class are needed.
 
     Parameters
     ----------
@@ -112,16 +135,32 @@ def learn_scorecard(
     sample = _draw(backend, measures, labels, allowed, columns)
     if np.bincount(sample.codes, minlength=labels.size).min() < _N_FOLDS:  # too few records for cross-fitting
         return None
-    size = _choose_size(sample, max_signs, max_pairs)
+    losses = cross_fitted_losses(sample, max_signs, max_pairs)
+    signal = signal_of(losses)
+    return CrossFitted(sample, labels, smallest_good_size(losses) if signal >= _MIN_SIGNAL else 0, signal)
+
+
+def learn_scorecard(found: CrossFitted, n_classes: int, max_signs: int) -> LearntScorecard | None:
+    """Learn a scorecard of the size that cross-fitting gave; None if it gave none, or if all signs are on one column.
+
+    The points of signs on one column would say no more than conditions on this column.
+
+    Parameters
+    ----------
+    found : the result of cross-fitting
+    n_classes : number of classes, rare ones included
+    max_signs : largest number of signs
+    """
+    sample, labels = found.sample, found.labels
     every = _EVERY[labels.size > 2]
-    grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, size))
-    if not grown or len({int(columns[pair.item]) for pair in grown[-1].pairs}) < 2:
+    grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, found.size))
+    if not grown or len({int(sample.columns[pair.item]) for pair in grown[-1].pairs}) < 2:
         return None
     pairs, model = grown[-1]
     base = () if labels.size == 2 else _base_points(model)
     pairs, base = _without_common_factor(pairs, base)
     named = tuple(pair._replace(label=int(labels[pair.label])) for pair in pairs)
-    of_all = np.zeros(measures.searched.size, np.int64)
+    of_all = np.zeros(n_classes, np.int64)
     of_all[labels] = base or 0
     return LearntScorecard(named, tuple(of_all.tolist()) if base else ())
 
@@ -187,11 +226,6 @@ def _without_copies(items: Flags, allowed: Flags) -> Flags:
     return kept
 
 
-def _choose_size(sample: Sample, max_signs: int, max_pairs: int) -> int:
-    """Return the number of pairs of sign and class by cross-fitting; 0 for no scorecard."""
-    return smallest_good_size(cross_fitted_losses(sample, max_signs, max_pairs))
-
-
 def cross_fitted_losses(sample: Sample, max_signs: int, max_pairs: int) -> Floats:
     """Return the loss of each record with 0, 1, 2, ... pairs found on other records: an array (n_sizes, n_records).
 
@@ -231,6 +265,18 @@ def smallest_good_size(losses: Floats) -> int:
     differences = losses - losses[best]
     errors = differences.std(axis=1) * math.sqrt(losses.shape[1])
     return int(np.argmax(differences.sum(axis=1) <= _STANDARD_ERRORS * errors + _TINY))
+
+
+def signal_of(losses: Floats) -> float:
+    """Return how much the best size lowers the loss of no pairs, in standard errors of this difference.
+
+    Parameters
+    ----------
+    losses : array (n_sizes, n_records), as for :func:`smallest_good_size`
+    """
+    totals = losses.sum(axis=1)
+    gains = losses[0] - losses[int(np.argmax(totals <= totals.min() + _TINY))]
+    return float(gains.sum() / max(gains.std() * math.sqrt(gains.size), _TINY))
 
 
 def _folds(codes: Integers, n_classes: int) -> Integers:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from diverse_rule_sets.estimators._bounds import check_statements
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck
-from diverse_rule_sets.estimators._search_classifier import SearchClassifier, check_statements
+from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.learn._learner import Budget
 from diverse_rule_sets.path._measuring import Records, measure, point
