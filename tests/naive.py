@@ -570,6 +570,15 @@ def cross_fitted_losses(options, records, y, weights, folds, max_points, size, e
     return losses
 
 
+def signal(losses):
+    """Return how much lower than without pairs the lowest sum of losses is, in standard errors of the difference."""
+    best = min(range(len(losses)), key=lambda size: (round(sum(losses[size]), 9), size))
+    gains = [before - after for before, after in zip(losses[0], losses[best], strict=True)]
+    mean = sum(gains) / len(gains)
+    deviation = math.sqrt(sum((gain - mean) ** 2 for gain in gains) / len(gains))
+    return sum(gains) / max(deviation * math.sqrt(len(gains)), 1e-9)
+
+
 def smallest_good_size(losses):
     """Return the smallest size whose loss is within half a standard error of the lowest; losses by size and record."""
     n = len(losses[0])

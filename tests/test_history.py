@@ -132,9 +132,9 @@ def test_given_scorecards_and_those_of_several_kinds_are_counted():
 # --- scorecards that no rule uses --------------------------------------------------------------------------------
 
 
-def useless_scorecard(backend, *_):
+def useless_scorecard(found, *_):
     """Return a scorecard of one sign, the last item, which says nothing about the classes of :func:`noisy`."""
-    return LearntScorecard((Pair(backend.n_items - 1, 1, 1),), ())
+    return LearntScorecard((Pair(len(found.sample.items) - 1, 1, 1),), ())
 
 
 def noisy(n=500):

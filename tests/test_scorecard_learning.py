@@ -11,13 +11,13 @@ from diverse_rule_sets import DiverseRuleSetClassifier, Rule
 from diverse_rule_sets._bits.bitset import pack
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._sharded import ShardedBackend
-from diverse_rule_sets.learn import _points, _scorecards
+from diverse_rule_sets.learn import _points
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored
 from diverse_rule_sets.learn._scorecard_items import scorecard_items
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
-from diverse_rule_sets.learn._scorecards import learn_scorecard
+from diverse_rule_sets.learn._scorecards import cross_fit
 from diverse_rule_sets.model._scorecards import LEAD, Scorecard
 from tests import naive
 
@@ -353,18 +353,39 @@ def test_too_few_classes_give_no_scorecard():
     measures = Measures(totals, np.ones(2), 5.0, 0.03, np.array([False, True]))
     items = np.ones((1, 5), np.bool_)
     backend = LocalBackend(pack(items), np.zeros(5, np.int64), 2)
-    assert learn_scorecard(backend, np.zeros(1, np.int64), measures, UNCONSTRAINED, 3, 10) is None
+    assert cross_fit(backend, np.zeros(1, np.int64), measures, UNCONSTRAINED, 3, 10) is None
 
 
 @pytest.mark.parametrize(("n_classes", "max_signs", "tried"), [(15, 20, True), (16, 20, False), (15, 9, False)])
-def test_no_scorecard_for_many_classes(n_classes, max_signs, tried, monkeypatch):
+def test_no_scorecard_for_many_classes(n_classes, max_signs, tried):
     """More than 15 labels would be too much to read; fewer than two pairs for each label could not tell them apart."""
-    sizes = []
-    monkeypatch.setattr(_scorecards, "_choose_size", lambda *args: sizes.append(args) or 0)
     rng = np.random.default_rng(0)
     y = np.arange(480) % n_classes
     items = np.array([y % 2 == 0, y % 3 == 0, y < 5, rng.random(480) < 0.5])
     backend = LocalBackend(pack(items), y, n_classes)
     measures = Measures(backend.class_totals, np.ones(n_classes), 5.0, 0.03)
-    assert learn_scorecard(backend, np.arange(4), measures, UNCONSTRAINED, 3, max_signs) is None
-    assert bool(sizes) == tried
+    assert (cross_fit(backend, np.arange(4), measures, UNCONSTRAINED, 3, max_signs) is not None) == tried
+
+
+# --- tables that are mostly noise ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("scorecards", ["auto", None])
+def test_noise_gives_no_rules(scorecards, n_classes):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(400, 8)), rng.integers(0, n_classes, 400)
+        clf = DiverseRuleSetClassifier(random_state=0, scorecards=scorecards).fit(X, y)
+        assert len(clf.rule_set_.all_rules) == 0
+        assert not clf.rule_set_.scorecards
+
+
+def test_interactions_are_found_although_no_single_condition_predicts():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2000, 6))
+    y = (X[:, 0] ^ X[:, 1]) ^ (rng.random(2000) < 0.1)
+    for scorecards in ("auto", None):
+        clf = DiverseRuleSetClassifier(random_state=0, scorecards=scorecards).fit(X[:1000], y[:1000])
+        assert clf.score(X[1000:], y[1000:]) > 0.85
+        assert len(clf.rule_set_.all_rules) == 4

@@ -29,7 +29,7 @@ from diverse_rule_sets.learn._points_model import Parameters, probabilities
 from diverse_rule_sets.learn._scorecard_items import scorecard_items
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._scorecard_prices import ScorecardPrices
-from diverse_rule_sets.learn._scorecards import learn_scorecard, smallest_good_size
+from diverse_rule_sets.learn._scorecards import cross_fit, learn_scorecard, signal_of, smallest_good_size
 from diverse_rule_sets.learn._selection import SearchSettings
 from diverse_rule_sets.learn.samplers import RejectionSampler
 from diverse_rule_sets.learn.samplers._enumeration import EnumerationSampler
@@ -114,8 +114,8 @@ def test_cross_fitting_is_that_of_the_oracle(monkeypatch, seed, n_classes, signa
     )
     got = _scorecards.cross_fitted_losses(sample, n_items, max_pairs)
     np.testing.assert_allclose(got.sum(axis=1), np.sum(ref, axis=1), rtol=0.02)
-    size = _scorecards._choose_size(sample, n_items, max_pairs)
-    assert size == smallest_good_size(got)
+    size = smallest_good_size(got)
+    assert signal_of(got) == pytest.approx(naive.signal(got.tolist()))
     totals = np.sum(ref, axis=1)
     assert totals[size] == pytest.approx(totals[naive.smallest_good_size(ref)], rel=0.01)
 
@@ -216,12 +216,13 @@ def make_items(seed, n_classes=2, n=300):
     return np.array(items), np.repeat(np.arange(6), 6), codes
 
 
-def learn(items, columns, codes, max_signs=6):
+def learn(items, columns, codes, max_signs=6, size=None):
     n_classes = int(codes.max()) + 1
     totals = np.bincount(codes)
     measures = Measures(totals, codes.size / (n_classes * totals), 5.0, 0.03)
     backend = LocalBackend(pack(items), codes, n_classes)
-    return learn_scorecard(backend, columns, measures, UNCONSTRAINED, 3, max_signs)
+    found = cross_fit(backend, columns, measures, UNCONSTRAINED, 3, max_signs)
+    return learn_scorecard(found if size is None else found._replace(size=size), n_classes, max_signs)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -244,11 +245,10 @@ def test_columns_in_another_order_give_the_same_signs_and_points(seed, n_classes
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_records_in_another_order_give_the_same_signs_for_a_given_number(monkeypatch, seed, n_classes):
+def test_records_in_another_order_give_the_same_signs_for_a_given_number(seed, n_classes):
     items, columns, codes = make_items(seed, n_classes)
     order = np.random.default_rng(seed).permutation(codes.size)
-    monkeypatch.setattr(_scorecards, "_choose_size", lambda *_: 5)
-    first, other = learn(items, columns, codes), learn(items[:, order], columns, codes[order])
+    first, other = learn(items, columns, codes, size=5), learn(items[:, order], columns, codes[order], size=5)
     assert first is not None
     assert set(other.pairs) == set(first.pairs)
     assert other.base == first.base
