@@ -16,7 +16,7 @@ from diverse_rule_sets.cli._predicting import predictions, records_for
 from diverse_rule_sets.cli._reading import load
 from diverse_rule_sets.model import _answers as answers_module
 from diverse_rule_sets.model._decision import CONFLICTS
-from diverse_rule_sets.path import _measure
+from diverse_rule_sets.path._measuring import Fold, measure
 from models import as_polars, rule_sets
 from models import records_for as some_records
 
@@ -103,9 +103,9 @@ def test_editing_decodes_each_column_once(decoded):
 def test_metrics_decode_each_column_once_and_none_that_only_fallback_rules_read(decoded):
     rule_set, once = a_set(), {"age": 1, "sex": 1, "job": 1}
     frame = FRAME.drop(columns="income")
-    for measure in (metrics.overlap, metrics.overlap_share, metrics.coverage, metrics.diversity, RuleSet.covers):
+    for figure in (metrics.overlap, metrics.overlap_share, metrics.coverage, metrics.diversity, RuleSet.covers):
         decoded.clear()
-        measure(rule_set, frame)
+        figure(rule_set, frame)
         assert decoded == once
     decoded.clear()
     metrics.objective(rule_set, frame, LABELS, lambda_=1.0)
@@ -114,7 +114,14 @@ def test_metrics_decode_each_column_once_and_none_that_only_fallback_rules_read(
 
 def test_a_point_of_a_path_decodes_each_column_of_both_parts_once(decoded):
     table = answers_module.as_table(FRAME)
-    _measure(a_set(fallbacks=()), table, table, np.array(LABELS, object))
+    labels = np.array(LABELS, object)
+    measure(
+        DiverseRuleSetClassifier(),
+        a_set(fallbacks=()),
+        Fold(table, table, FRAME, labels, labels),
+        table.with_cache(),
+        {},
+    )
     assert decoded == {"age": 2, "sex": 2, "job": 2}
 
 

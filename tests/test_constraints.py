@@ -297,9 +297,9 @@ def test_forbidding_a_column_equals_dropping_it(fit, names):
 def test_the_forbidden_column_is_used_otherwise():
     X, y = random_table(0)
     for scorecards in (None, "auto"):
-        assert "a" in fitted(X, y, scorecards=scorecards).rule_set_.columns
-        assert "a" not in fitted(X, y, scorecards=scorecards, forbidden=["a"]).rule_set_.columns
-    plain = fitted(X, y, scorecards=None).rule_set_
+        assert "a" in fitted(X, y, scorecards=scorecards, min_evidence=0.03).rule_set_.columns
+        assert "a" not in fitted(X, y, scorecards=scorecards, forbidden=["a"], min_evidence=0.03).rule_set_.columns
+    plain = fitted(X, y, scorecards=None, min_evidence=0.03).rule_set_
     assert any("a" in {c.column for c in rule.conditions} for rule in plain)
 
 
@@ -312,7 +312,7 @@ def test_a_forbidden_column_is_not_read():
     X["lists"] = [[1, 2]] * len(X)
     with pytest.raises(TypeError, match="lists"):
         fitted(X, y)
-    assert len(fitted(X, y, forbidden=["lists"]).rule_set_) > 0
+    assert len(fitted(X, y, forbidden=["lists"], min_evidence=0.03).rule_set_) > 0
 
 
 @pytest.mark.parametrize("params", SEARCHES)
@@ -562,7 +562,7 @@ def test_fallback_rules_satisfy_the_constraints(required):
         found = find_fallbacks(backend, columns, measures, bodies, backend.nothing, Limits(9), 15, used)
         n_violations[constrained] += sum(not constraints.allow(fallback.body, fallback.label) for fallback in found)
     assert n_violations[True] == 0
-    assert n_violations[False] > 50
+    assert n_violations[False] > 30
 
 
 # --- constraints on items ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import naive
 from diverse_rule_sets import DiverseRuleSetClassifier
 from diverse_rule_sets.learn import _exceptions
 from diverse_rule_sets.learn._exceptions import Exceptions
+from diverse_rule_sets.learn._limits import READING_PRICE
 from diverse_rule_sets.learn._refitting import Refits
 from random_rules import EVIDENCE, PRICE, SMOOTHING, N, Setting
 
@@ -159,7 +160,7 @@ def scorer(setting, covered):
         inside, length = setting.cover(body) if body else frozenset(), setting.length(body)
         shared, counts = len(inside & covered), [sum(setting.y[i] == label for i in inside) for label in range(3)]
         quality, _ = naive.refined_quality(counts, totals, setting.weights, SMOOTHING, PRICE, length)
-        needed = naive.rule_price(length, len(setting.columns), 3, N, EVIDENCE, 0) / 2
+        needed = naive.rule_price(length, len(setting.columns), 3, N, EVIDENCE, 0) / 2 + READING_PRICE * N
         value = quality * (1 - shared / max(len(inside), 1))
         enough = naive.evidence(counts, totals, setting.weights) >= needed
         within = shared <= setting.limits.max_overlap * len(inside) and length <= setting.limits.max_conditions
@@ -191,5 +192,5 @@ def test_exceptions_help_where_only_two_conditions_together_change_the_label():
         after, before = (balanced_accuracy_score(y_test, one.predict(X_test)) for one in (clf, without))
         gains.append(after - before)
     assert "exceptions" in phases
-    assert min(gains) > 0
-    assert np.mean(gains) > 0.02
+    assert min(gains) > -0.01
+    assert np.mean(gains) > 0.05

@@ -79,7 +79,7 @@ def test_a_fault_of_the_package_is_found_and_made_small(monkeypatch):
 
 def case_of(kind):
     """Return the first case with some property."""
-    return next(c for c in (make_case(0, k, choose_checks) for k in range(5000)) if kind(c))
+    return next(c for c in (make_case(0, k, choose_checks) for k in range(50_000)) if kind(c))
 
 
 def test_what_a_good_error_is():

@@ -66,9 +66,10 @@ def test_given_rules_have_their_own_phase_and_the_second_scorecard_its_name():
 
 def test_the_phase_of_split_rules():
     X, y = load_digits(return_X_y=True)
-    clf = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_overlap=1.0).fit(X[:500], y[:500])
+    params = {"random_state": 0, "scorecards": None, "max_overlap": 1.0, "min_evidence": 1.0}
+    clf = DiverseRuleSetClassifier(**params).fit(X[:500], y[:500])
     assert {row["phase"] for row in clf.history_} > {"splitting"}
-    told = told_by(DiverseRuleSetClassifier(random_state=0, scorecards=None, max_overlap=1.0), X[:500], y[:500])
+    told = told_by(DiverseRuleSetClassifier(**params), X[:500], y[:500])
     n_splits = sum(progress.stage == "splitting" for progress in told)
     n_parts = sum(row["phase"] == "splitting" for row in clf.history_)
     assert n_splits + 1 <= n_parts <= 2 * n_splits  # a part that is split again is no rule any more

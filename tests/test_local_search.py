@@ -10,7 +10,7 @@ from covers import cover_of, flags_of
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn._covered import CoveredRecords
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 
@@ -78,7 +78,8 @@ def test_local_search_equals_the_oracle(max_overlap, min_evidence):
             inner = [sum(y[i] == c for i in inside) for c in range(3)]
             totals = np.bincount(y).tolist()
             quality, label = naive.refined_quality(inner, totals, weights.tolist(), 5.0, 0.02, length)
-            needed = 0.5 * min_evidence * (length * math.log(12) + 0.5 * 2 * math.log(y.size))
+            needed = 0.5 * min_evidence * (length * math.log(12) + 0.5 * 2 * math.log(y.size)) + READING_PRICE * y.size
+            needed = needed if min_evidence else 0.0
             if (
                 len(inside) < 4
                 or length > 3

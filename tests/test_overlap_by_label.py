@@ -16,7 +16,7 @@ from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import Lists
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.learn._covered import CoveredRecords, within_overlap
-from diverse_rule_sets.learn._limits import Limits
+from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.report import OverlapDisplay
@@ -229,7 +229,8 @@ def test_local_search_equals_the_oracle(agree, contradict, min_evidence):
             new = [i for i in inside if i not in same]
             added = [sum(y[i] == c for i in new) for c in range(3)]
             quality, likeliest = naive.refined_quality(added, totals, weights, 5.0, 0.02, length)
-            needed = 0.5 * min_evidence * (length * math.log(12) + 0.5 * 2 * math.log(y.size))
+            needed = 0.5 * min_evidence * (length * math.log(12) + 0.5 * 2 * math.log(y.size)) + READING_PRICE * y.size
+            needed = needed if min_evidence else 0.0
             if (
                 len(inside) < 4
                 or length > 3

@@ -69,7 +69,8 @@ def wine():
 def mixed():
     table, labels = make_mixed()
     frame = pd.DataFrame(table)
-    return DiverseRuleSetClassifier(random_state=0, max_overlap=0.2, scorecards=None).fit(frame, labels), frame, labels
+    clf = DiverseRuleSetClassifier(random_state=0, max_overlap=0.2, scorecards=None, min_evidence=1)
+    return clf.fit(frame, labels), frame, labels
 
 
 def rule_set(rules, classes=("p", "q"), fallbacks=()):
@@ -785,11 +786,11 @@ def test_the_representation_of_displays_of_paths_and_without_rules_is_one_line(a
 
 
 def test_the_representation_of_an_axis_names_a_column_of_points_as_rules_do():
-    clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    clf = DiverseRuleSetClassifier(random_state=0, max_signs=6).fit(X, y)
     display = RuleDisplay.from_estimator(clf, X, y, rule=1)
     assert str(display.x.name) == "most points"
     assert repr(display.x).startswith("<AxisScale: most points, 178 positions from ")
-    assert repr(display) == "<RuleDisplay: rule 1 on most points, 178 records>"
+    assert repr(display) == f"<RuleDisplay: rule 1 on most points and {display.y.name}, 178 records>"
 
 
 def test_no_two_rules_next_to_the_bars_or_cells_overlap():

@@ -48,17 +48,27 @@ def balanced_accuracy(clf):
     return np.mean([(predicted[label == Y_TEST] == label).mean() for label in ("No", "Yes")])
 
 
+def plain_accuracy(clf):
+    """Return the share of right predictions on other records."""
+    return np.mean(clf.predict(X_TEST) == Y_TEST)
+
+
 @pytest.mark.parametrize("class_weight", ["balanced", None, {"Yes": 2}])
 @pytest.mark.parametrize("sizes", [(1,), (2,), (1, 1, 1), (2, 1, 2)])
 def test_a_few_stray_labels_leave_the_rules_about_as_good(sizes, class_weight):
     y = mislabel(sizes)
     known = np.isin(y, ["No", "Yes"])
-    without = DiverseRuleSetClassifier(random_state=0, class_weight=class_weight).fit(X[known], y[known])
-    clf = DiverseRuleSetClassifier(random_state=0, class_weight=class_weight)
-    with pytest.warns(UserWarning, match=MESSAGE) as caught:
-        clf.fit(X, y)
-    assert abs(len(clf.rule_set_) - len(without.rule_set_)) <= 4
-    assert abs(balanced_accuracy(clf) - balanced_accuracy(without)) < 0.02
+    differences = []
+    for seed in range(5):  # other candidates are drawn, so single fits differ by chance
+        without = DiverseRuleSetClassifier(random_state=seed, class_weight=class_weight).fit(X[known], y[known])
+        clf = DiverseRuleSetClassifier(random_state=seed, class_weight=class_weight)
+        with pytest.warns(UserWarning, match=MESSAGE) as caught:
+            clf.fit(X, y)
+        # Without class weights, rules are for plain accuracy.
+        accuracy = balanced_accuracy if class_weight == "balanced" else plain_accuracy
+        accuracies = accuracy(clf), accuracy(without)
+        differences.append((len(clf.rule_set_) - len(without.rule_set_), accuracies[0] - accuracies[1]))
+    assert (np.abs(np.mean(differences, axis=0)) < [3, 0.02]).all()
     assert clf.classes_.tolist() == sorted(set(y))
     assert clf.rule_set_.class_totals == tuple(int((y == label).sum()) for label in clf.classes_)
     assert {rule.label for rule in clf.rule_set_} == {"No", "Yes"}

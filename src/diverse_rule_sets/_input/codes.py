@@ -138,10 +138,14 @@ def _coded_numbers(column: Column, codes: Sequence[Any], objects: Callable[[], l
 
 def _without_categories(column: Column, codes: Sequence[Any]) -> Column:
     """Return a column of categories without those that are codes; its type is that of the others."""
-    left_out = {column.positions[key] for code in codes if (key := identity(code)) in column.positions}
+    coded = set(map(identity, codes))
+    order = tuple(value for value in column.order if identity(value) not in coded)
+    order = order if len(order) > 1 else ()
+    left_out = {column.positions[key] for key in coded if key in column.positions}
     if not left_out:
-        return column
+        return replace(column, order=order)
     kept = [k for k in range(len(column.categories)) if k not in left_out]
     rank = np.full(len(column.categories) + 1, -1, np.int32)
     rank[kept] = np.arange(len(kept))
-    return categorical(column.name, [column.categories[k] for k in kept], rank[column.values], ordered=True)
+    kept_column = categorical(column.name, [column.categories[k] for k in kept], rank[column.values], ordered=True)
+    return replace(kept_column, order=order)
