@@ -384,7 +384,8 @@ def test_any_codes_are_read_back_from_text_and_json(codes):
     rules = RuleSet((rule,), ("no", "yes"), "no", (0, 0), (0, 0), missing_values=codes)
     assert RuleSet.parse(str(rules), classes=rules.classes) == rules
     assert RuleSet.from_json(rules.to_json()) == rules
-    assert RuleSet.from_json(rules.to_json()).missing_values == rules.missing_values
+    # Columns with the same codes stand together in JSON.
+    assert dict(RuleSet.from_json(rules.to_json()).missing_values) == dict(rules.missing_values)
 
 
 @pytest.mark.parametrize(

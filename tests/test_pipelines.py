@@ -36,6 +36,7 @@ GRID = {"max_rules": [1, 3]}
 
 @pytest.fixture(autouse=True)
 def _close_figures():
+    plt.close("all")  # those of tests that ran before
     yield
     plt.close("all")
 

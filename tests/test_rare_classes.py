@@ -65,7 +65,7 @@ def test_a_few_stray_labels_leave_the_rules_about_as_good(sizes, class_weight):
         with pytest.warns(UserWarning, match=MESSAGE) as caught:
             clf.fit(X, y)
         # Without class weights, rules are for plain accuracy.
-        accuracy = balanced_accuracy if class_weight == "balanced" else plain_accuracy
+        accuracy = plain_accuracy if class_weight is None else balanced_accuracy
         accuracies = accuracy(clf), accuracy(without)
         differences.append((len(clf.rule_set_) - len(without.rule_set_), accuracies[0] - accuracies[1]))
     assert (np.abs(np.mean(differences, axis=0)) < [3, 0.02]).all()

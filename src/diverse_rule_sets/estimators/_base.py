@@ -160,6 +160,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         answers = self._answer(X)
         return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
 
+    def _labels_and_probabilities(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return :meth:`predict` and :meth:`predict_proba`, from one pass over the table."""
+        answers, positions = self._answer(X), self._class_positions()
+        labels = np.asarray(self.classes_[positions[answers.labels]])
+        return labels, np.take(answers.probabilities, np.argsort(positions), axis=1)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of records whose predicted label is that of y."""
         return float(super().score(X, comparable_labels(y), sample_weight))

@@ -99,8 +99,7 @@ def measure(
 def _held_out_figures(fitted: SearchClassifier, fold: Fold) -> dict[str, float]:
     from sklearn.metrics import balanced_accuracy_score  # slow to import, and needed only here
 
-    labels, held_out = fold.labels, fold.held_out.with_cache()
-    predicted, probabilities = fitted.predict(held_out), fitted.predict_proba(held_out)
+    labels, predicted, probabilities = fold.labels, *fitted._labels_and_probabilities(fold.held_out)
     known = bool(np.isin(labels, fitted.classes_).all())
     with warnings.catch_warnings():  # labels that are predicted but not held out
         warnings.simplefilter("ignore")
