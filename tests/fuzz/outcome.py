@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import polars as pl
 
+from diverse_rule_sets.model._grammar import UnknownOrderError
+
 from .kinds import FITS
 from .names import as_python, has_repetition, is_doubtful
 from .parameters import MAY_BE_REFUSED, WRONG_VALUES
@@ -93,9 +95,11 @@ def location(error):
 
 
 def is_one_line(error):
-    """Return whether an error is exactly a ValueError or TypeError with one line of text."""
+    """Return whether an error is a ValueError or TypeError of the package or of Python, with one line of text."""
     text = str(error)
-    return type(error) in (ValueError, TypeError) and bool(text.strip()) and len(text.splitlines()) == 1
+    return (
+        type(error) in (ValueError, TypeError, UnknownOrderError) and bool(text.strip()) and len(text.splitlines()) == 1
+    )
 
 
 def check_refusal(case, error):

@@ -162,7 +162,7 @@ def check_text(case):
         try:
             found = case.read(case.text)
         except Exception as error:
-            if type(error) is not ValueError or not is_one_line(error):
+            if not isinstance(error, ValueError) or not is_one_line(error):
                 raise CaseError("parse", error, case.code) from None
             found = None
         seconds = time.thread_time() - start
