@@ -550,7 +550,7 @@ def test_an_item_of_a_required_column_is_not_redundant():
 def test_fallback_rules_satisfy_the_constraints(required):
     """The label of a fallback rule depends on the records that earlier ones cover."""
     n_violations = {True: 0, False: 0}
-    for seed, constrained in itertools.product(range(90), n_violations):
+    for seed, constrained in itertools.product(range(140), n_violations):
         rng = np.random.default_rng(seed)
         items, y = rng.random((3000, 10)) < 0.6, rng.integers(0, 3, 3000)
         y = np.where(items[:, 2] & (rng.random(3000) < 0.3), items[:, 0] + 1 * items[:, 1], y)
@@ -562,7 +562,7 @@ def test_fallback_rules_satisfy_the_constraints(required):
         found = find_fallbacks(backend, columns, measures, bodies, backend.nothing, Limits(9), 15, used)
         n_violations[constrained] += sum(not constraints.allow(fallback.body, fallback.label) for fallback in found)
     assert n_violations[True] == 0
-    assert n_violations[False] > 30
+    assert n_violations[False] > 50
 
 
 # --- constraints on items ----------------------------------------------------------------------------------------
