@@ -654,29 +654,51 @@ def levels(found, y, classes):
             for s in sorted(set(found))}  # fmt: skip
 
 
-def slope(rules, weights):
-    """Return the slope, at least 0, at which the penalised likelihood of the followed labels is largest.
+def curve_loss(constant, slope, own_constants, rules, weights, squares):
+    """Return the penalised loss of log-odds ``constant + own constant of the rule + slope * (s - mean points)``.
 
-    A rule is a pair of its class shares and its records; a record is (points, class, followed class). The gradient
-    falls in the slope, so that its root is found by halving.
+    Also returns its derivatives by the constant, the slope and the own constants.
+
+    A rule is its records and whether it is a band; a record is (points, class, followed class). Weights of classes are
+    those of records: together as many as there are records. ``squares`` is the sum of squared points of the signs.
     """
+    total = 0.01 * constant**2 / 2 + max(squares, 1) * slope**2 / 2
+    derivatives = [0.01 * constant, max(squares, 1) * slope]
+    records = [(s, weights[c]) for seen, _ in rules for s, c, _ in seen]
+    mean = sum(s * w for s, w in records) / sum(w for _, w in records) if records else 0.0
+    for own, (seen, is_band) in zip(own_constants, rules, strict=True):
+        ridge = 10.0 if is_band else 0.3
+        total += ridge * own**2 / 2
+        derivatives.append(ridge * own)
+        for s, c, followed in seen:
+            score = constant + own + slope * (s - mean)
+            total += weights[c] * (math.log1p(math.exp(-abs(score))) + max(score, 0.0) - score * (c == followed))
+            excess = weights[c] * (logistic(score) - (c == followed))
+            derivatives[0] += excess
+            derivatives[1] += excess * (s - mean)
+            derivatives[-1] += excess
+    return total, derivatives
 
-    def gradient(b):
-        total = -b
-        for shares, records in rules:
-            mean = sum(s for s, _, _ in records) / len(records) if records else 0
-            for s, c, followed in records:
-                p = logistic(log_odds(shares[followed]) + b * (s - mean))
-                total += weights[c] * ((c == followed) - p) * (s - mean)
-        return total
 
-    low, high = 0.0, 1.0
-    while gradient(high) > 0:
-        high *= 2
+def weights_of_records(weights, classes):
+    """Return class weights scaled so that the records, given by their classes, weigh as much as their number."""
+    total = sum(weights[c] for c in classes)
+    return [w * len(classes) / total for w in weights] if total else [1.0] * len(weights)
+
+
+def constant_for(share, slope, seen, weights, mean):
+    """Return the constant of the log-odds by which the mean probability of records is ``share``, by halving.
+
+    Without records, the probability is ``share`` at the mean points of the records of all rules.
+    """
+    if not sum(weights[c] for _, c, _ in seen):
+        return log_odds(share) - slope * mean
+    low, high = -1e4, 1e4
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if gradient(middle) > 0 else (low, middle)
-    return low if gradient(0.0) > 0 else 0.0
+        mean = sum(weights[c] * logistic(middle + slope * s) for s, c, _ in seen) / sum(weights[c] for _, c, _ in seen)
+        low, high = (middle, high) if mean < share else (low, middle)
+    return low
 
 
 def log_odds(p):
@@ -688,15 +710,15 @@ def logistic(x):
     return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
 
 
-def probabilities_by_points(shares, followed, own, mean, b, s):
-    """Return the class probabilities of a rule at s points: shares and labels by position, the slope is b.
+def probabilities_by_points(shares, followed, own, score):
+    """Return the class probabilities of a rule, whose followed label has these log-odds: shares, labels by position.
 
     The probability of the followed label moves along its log-odds; it stops where the label of the rule would be less
     than 1 % likelier than the next class, if it was the likeliest.
     """
     n = len(shares)
     rest = [shares[c] / sum(shares[d] for d in range(n) if d != followed) if c != followed else 0.0 for c in range(n)]
-    p = min(max(logistic(log_odds(shares[followed]) + b * (s - mean)), 1e-6), 1 - 1e-6)
+    p = min(max(logistic(score), 1e-6), 1 - 1e-6)
     if shares[own] == max(shares):
         largest = max(rest)
         if own == followed:
@@ -704,6 +726,14 @@ def probabilities_by_points(shares, followed, own, mean, b, s):
         else:
             p = min(p, max(largest / (1.01 + largest), shares[followed]))
     return [p if c == followed else rest[c] * (1 - p) for c in range(n)]
+
+
+def log_likelihood(y, weights):
+    """Return the weighted log-likelihood of records under their own class shares; y holds the class of each."""
+    sizes = {}
+    for c in y:
+        sizes[c] = sizes.get(c, 0.0) + weights[c]
+    return sum(w * math.log(w / sum(sizes.values())) for w in sizes.values())
 
 
 def weighted_gain(counts, totals, weights, smoothing, of_rule=None):

@@ -16,6 +16,7 @@ from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.estimators import _cn2
 from diverse_rule_sets.learn import _selection
 from diverse_rule_sets.learn.samplers import _enumeration, _rejection
+from tests import naive
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 6)).round(1)
@@ -182,10 +183,36 @@ def test_short_rows_are_sorted_by_class_together(monkeypatch):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_cut_points_are_those_of_a_tree_with_all_checks(n_classes):
-    ranks, y = RNG.integers(0, 40, 500), RNG.integers(0, n_classes, 500)
+@pytest.mark.parametrize("strength", [0.0, 0.3, 0.8])
+def test_cut_points_are_the_splits_of_a_tree_with_enough_evidence_or_the_best_four(n_classes, strength):
+    ranks = RNG.integers(0, 40, 500)
+    y = np.where(RNG.random(500) < strength, ranks * n_classes // 40, RNG.integers(0, n_classes, 500))
     weights = 500 / (n_classes * np.bincount(y))
-    tree = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=8, min_weight_fraction_leaf=0.002, random_state=5)
+    tree = DecisionTreeClassifier(
+        criterion="entropy", max_leaf_nodes=12, min_weight_fraction_leaf=0.002, random_state=5
+    )
     tree.fit(ranks[:, None], y, sample_weight=weights[y])
-    expected = np.unique(np.ceil(tree.tree_.threshold[tree.tree_.feature >= 0]))
-    np.testing.assert_array_equal(supervised_cuts(ranks, 40, Target(y, weights), 7), expected)
+    inside = tree.decision_path(ranks[:, None]).toarray().astype(bool)
+    gains = {}
+    for node in np.flatnonzero(tree.tree_.feature >= 0):
+        children = tree.tree_.children_left[node], tree.tree_.children_right[node]
+        parts = [naive.log_likelihood(y[inside[:, one]], weights) for one in (*children, node)]
+        gains[np.ceil(tree.tree_.threshold[node])] = parts[0] + parts[1] - parts[2]
+    best = sorted(gains.values(), reverse=True)
+    expected = sorted(cut for cut, gain in gains.items() if gain >= 4 or gain >= best[:4][-1])
+    np.testing.assert_array_equal(supervised_cuts(ranks, 40, Target(y, weights), 11), expected)
+    if strength == 0.0:
+        assert len(expected) < 11
+    if strength == 0.8:
+        assert any(gain >= 4 for gain in gains.values())
+
+
+def test_columns_have_more_cut_points_in_larger_tables():
+    found = []
+    for n in (100, 1000, 10_000, 100_000):
+        ranks = RNG.integers(0, 1000, n)
+        y = (RNG.random(n) < ranks / 1000).astype(np.int64)
+        found.append(supervised_cuts(ranks, 1000, Target(y, n / (2.0 * np.bincount(y))), 19).size)
+    assert found == sorted(found)
+    assert found[0] <= 6
+    assert found[-1] >= 8

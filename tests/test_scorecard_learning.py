@@ -150,6 +150,21 @@ def test_of_many_columns_one_may_have_no_usable_item(column):
     assert not kept[column].any()
 
 
+def test_signs_on_one_column_differ_for_one_in_twenty_records():
+    rng = np.random.default_rng(0)
+    x, other = rng.normal(size=1000), rng.normal(size=1000)
+    cuts = np.sort(rng.normal(size=30))
+    items = np.vstack([[x > cut for cut in cuts], [x <= cut for cut in cuts], [other > 0]])
+    codes = (x + 0.3 * other + rng.normal(size=1000) > 0).astype(np.int64)
+    columns = np.array([0] * 60 + [1])
+    sample = Sample(items, codes, np.ones(2), np.tile([False, True], (61, 1)), columns)
+    *_, (pairs, _) = PointsSearch(sample, 9, 3, max_per_column=8).grow(9, 9)
+    signs = [pair.item for pair in pairs if pair.item < 60]
+    assert len(signs) > 3
+    for one, two in itertools.combinations(signs, 2):
+        assert 0.05 <= np.mean(items[one] != items[two]) <= 0.95
+
+
 def test_banned_items_are_no_signs():
     sample = make_sample(2)
     sample.allowed[[0, 3, 5], 1] = False

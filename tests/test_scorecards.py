@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 import naive
 from cards import NAMES, conditions_on_card, rule_sets_with_scorecards, scorecards
@@ -327,6 +328,46 @@ def evaluated_rule_sets(draw):
     return rule_set.evaluated(frame, labels), frame, records, codes.tolist()
 
 
+def naive_curves(rule_set, followed, shares, weights):
+    """Return the constant and the slope of each rule: the minimum of the oracle's loss, for each column by itself."""
+    curves = {}
+    for column in {column for _, _, column in followed.values()}:
+        own = [j for j in followed if followed[j][2] == column]
+        rules = [(followed[j][1], naive_is_band(rule_set, j, column, followed[j][0])) for j in own]
+        squares = naive_squares(column)
+        records = [(s, weights[c]) for seen, _ in rules for s, c, _ in seen]
+        mean = sum(s * w for s, w in records) / sum(w for _, w in records) if records else 0.0
+
+        def loss(x, rules=rules, squares=squares):
+            value, derivatives = naive.curve_loss(x[0], x[1], x[2:], rules, weights, squares)
+            return value, np.array(derivatives)
+
+        bounds = [(None, None), (0, None), *[(None, None)] * len(own)]
+        options = {"ftol": 0.0, "gtol": 1e-9, "maxiter": 5000, "maxfun": 5000}
+        x = minimize(loss, np.zeros(2 + len(own)), method="L-BFGS-B", jac=True, bounds=bounds, options=options).x
+        for j, (seen, is_band), extra in zip(own, rules, x[2:], strict=True):
+            share = min(max(shares[j][followed[j][0]], 1e-6), 1 - 1e-6)
+            alone = naive.constant_for(share, x[1], seen, weights, mean)
+            curves[j] = (x[0] + extra - x[1] * mean if is_band else alone), x[1]
+    return curves
+
+
+def naive_is_band(rule_set, j, column, label):
+    others = [one for one in rule_set.all_rules[j].conditions if one.column != column]
+    if column.part != "lead":
+        return not others
+    leaders = [one for one in others if isinstance(one, Equals) and getattr(one.column, "part", None) == "leader"]
+    return rule_set.classes.index(rule_set.all_rules[j].label) == label and len(leaders) == len(others)
+
+
+def naive_squares(column):
+    card = column.scorecard
+    points = [(label, n) for sign in card.signs for label, n in sign.points.items()]
+    if column.part == "lead":
+        return sum(n * n for _, n in points) / len(card.labels)
+    return sum(n * n for label, n in points if label == (card.labels[0] if column.label is None else column.label))
+
+
 @settings(max_examples=200)
 @given(evaluated_rule_sets())
 def test_probabilities_by_points_equal_the_oracle(drawn):
@@ -349,18 +390,20 @@ def test_probabilities_by_points_equal_the_oracle(drawn):
             is_lead = found[0].part == "lead"
             s = {i: naive.lead(card.labels, p) if is_lead else p[found[1]] for i, p in by_record.items()}
             followed[j] = label, [(s[i], y[i], label) for i in sorted(covered)], found[0]
-    weights = rule_set.class_weights or [1.0] * len(classes)
-    b = naive.slope([(shares[j], seen) for j, (_, seen, _) in followed.items()], weights)
+    all_seen = [one for _, seen, _ in followed.values() for one in seen]
+    given_weights = rule_set.class_weights or [1.0] * len(classes)
+    weights = naive.weights_of_records(given_weights, [c for _, c, _ in all_seen])
+    curves = naive_curves(rule_set, followed, shares, weights)
     for j, (label, seen, column) in followed.items():
         rule, table = rule_set.all_rules[j], rule_set.all_rules[j].points_table
         possible = points_of_rule(column, rule.conditions)
         assert (table.low, table.high) == (possible[0], possible[-1])
-        mean = sum(s for s, _, _ in seen) / len(seen) if seen else (possible[0] + possible[-1]) / 2
         own = classes.index(rule.label)
         if len(classes) == 1 or max(shares[j]) == 1:  # nothing is left for the other classes to share
             continue
-        ref = [naive.probabilities_by_points(shares[j].tolist(), label, own, mean, b, s) for s in possible]
-        np.testing.assert_allclose(table.rows, ref, rtol=0, atol=1e-6)
+        constant, slope = curves[j]
+        ref = [naive.probabilities_by_points(shares[j].tolist(), label, own, constant + slope * s) for s in possible]
+        np.testing.assert_allclose(table.rows, ref, rtol=0, atol=2e-5)
         found = naive.levels([s for s, _, _ in seen], [classes[c] for _, c, _ in seen], classes)
         got = counts_by_points(
             np.array([s for s, _, _ in seen], np.int64), np.array([c for _, c, _ in seen], np.int64), len(classes)

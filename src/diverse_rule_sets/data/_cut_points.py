@@ -6,7 +6,8 @@ a table of values by classes, so that the work after that does not depend on the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ Floats = NDArray[np.float64]
 _MAX_GROUPS = 1024
 # Minimum share of the weight of all records on each side of a cut point.
 _MIN_SHARE = 0.002
+# A cut point needs so much evidence, in nats, except for the best few of a column: what says nothing on its own
+# may do so beside others. So columns of small tables have few cut points, and those of large tables many.
+_MIN_EVIDENCE, _N_ALWAYS = 4.0, 4
 # A tree on one column has no use for random numbers, but to make a random state takes a quarter of its time.
 _ANY_STATE = np.random.RandomState(0)
 # Maximum number of categories that a condition lists; longer lists are hard to read.
@@ -45,6 +49,8 @@ class Target(NamedTuple):
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:
     """Return the splits of a small entropy tree on one column: cut c lies between the ranks c - 1 and c.
 
+    Splits with little evidence are left out, except for the best four.
+
     Parameters
     ----------
     ranks : array (n_records,), the position of each record's value among the distinct values
@@ -68,8 +74,20 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     # Checking the arguments takes longer than fitting a small tree, and a table may have thousands of columns.
     with config_context(skip_parameter_validation=True, assume_finite=True):
         tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label], check_input=False)
-    inner = tree.tree_.threshold[tree.tree_.feature >= 0]
-    return starts[np.unique(np.ceil(inner).astype(np.int64))]
+    return starts[np.unique(np.ceil(_useful_thresholds(tree.tree_, ranks.size)).astype(np.int64))]
+
+
+def _useful_thresholds(tree: Any, n_records: int) -> Floats:
+    """Return the thresholds of the splits of a tree with enough evidence, and of the best few of the others.
+
+    The evidence of a split is how much it raises the log-likelihood of the records, with a total weight of
+    ``n_records``.
+    """
+    inner = np.flatnonzero(tree.feature >= 0)
+    nats = tree.impurity * tree.weighted_n_node_samples * (math.log(2) * n_records / tree.weighted_n_node_samples[0])
+    gains = np.round(nats[inner] - nats[tree.children_left[inner]] - nats[tree.children_right[inner]], 9)
+    n_kept = max(np.count_nonzero(gains >= _MIN_EVIDENCE), _N_ALWAYS)
+    return np.asarray(tree.threshold[inner[np.argsort(-gains, kind="stable")[:n_kept]]])
 
 
 def _groups(sizes: Floats) -> tuple[Integers, Integers]:

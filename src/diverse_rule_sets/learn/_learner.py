@@ -23,6 +23,7 @@ from diverse_rule_sets.learn._limits import READING_PRICE, Limits
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._paper_search import search
+from diverse_rule_sets.learn._partitions import partitions
 from diverse_rule_sets.learn._scorecard_data import ScorecardData
 from diverse_rule_sets.learn._scorecard_levels import ScorecardLevels
 from diverse_rule_sets.learn._selection import FoundRules, OnChoice, SearchSettings
@@ -39,7 +40,7 @@ _UNCOVERED_PRICE = 0.15
 # What each rule must be worth for each record of the table, in nats, if the number of statements is limited.
 _READING_PRICE_WITHIN_BUDGET = READING_PRICE / 4
 # If signs found on some records do not predict others, rules need so many times the evidence.
-_NOISE_FACTOR = 8.0
+_NOISE_FACTOR = 10.0
 # Within a limit on statements, sets with up to so many fallback rules are compared with sets of more rules.
 _MAX_FALLBACKS_KEPT = 3
 # Expected number of items of a drawn body if the odds are not given.
@@ -204,6 +205,9 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
         only = draws.choose(data.only_points(), plan, "points only")
         if data.uses_scorecards(only):  # otherwise it has no rules
             sets.append(only)
+    divided = search.divided(found) if compared else None
+    if divided is not None:
+        sets.append(divided)
     best = max(sets, key=search.value_of)
     if best is not without:
         best = search.refined(best)
@@ -235,6 +239,13 @@ class _Search:
     def refined(self, found: FoundRules) -> FoundRules:
         """Return the rules after exceptions and refits."""
         return self._improvement.refined(found) if self._plan.refine else found
+
+    def divided(self, like: FoundRules) -> FoundRules | None:
+        """Return the rules that divide all records by points; None if there are none."""
+        cards = [] if self._data.scorecards is None else list(self._data.scorecards.levels)
+        given = partial(given_rules, self._data.backend, self._local_search)
+        divided = partitions(self._value, cards, like, given())
+        return None if divided is None else self._improvement.apply(divided, self._plan.settings.limits.max_rules)
 
     def with_fallbacks(self, found: FoundRules, max_fallbacks: int) -> LearntRules:
         """Return rules with their fallback rules."""

@@ -40,6 +40,9 @@ _N_TRIED, _N_TRIED_OF_MANY = 6, 4
 _TOLERANCE = 1e-6
 # Signs are chosen from at most so many columns, those that separate the classes best on their own.
 _MAX_COLUMNS = 64
+# Two signs on one column differ for at least this share of the records: ``x > 16.8`` beside ``x > 17.7`` reads as a
+# mistake.
+_MIN_DIFFERENCE = 0.05
 
 
 class Pair(NamedTuple):
@@ -304,9 +307,19 @@ class PointsSearch:
         full = used[sample.columns] >= self.max_per_column
         full[list(signs)] = False
         available[full] = False
+        for sign in signs:
+            available[self._near_copies(sign)] = False
         for pair in pairs:
             available[pair.item, pair.label] = False
         return available
+
+    def _near_copies(self, item: int) -> Integers:
+        """Return the other items of the same column that hold, or fail, for nearly the same records as an item."""
+        sample = self.sample
+        same = np.flatnonzero(sample.columns == sample.columns[item])
+        differing = np.count_nonzero(sample.items[same] != sample.items[item], axis=1)
+        fewest = np.minimum(differing, sample.codes.size - differing)
+        return same[(fewest < _MIN_DIFFERENCE * sample.codes.size) & (same != item)]
 
 
 def _gains(sample: Sample, shares: Floats, available: Flags) -> tuple[Floats, Floats]:

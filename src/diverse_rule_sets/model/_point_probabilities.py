@@ -1,10 +1,12 @@
 """Class probabilities that follow the points of a scorecard: a table of probabilities by points for a rule.
 
 A rule that tests points says more than one number: of two records that it covers, the one with more points is likelier
-to have the label that the points are for. Let p be the probability of this label under the rule. Its log-odds at s
-points are those of p plus ``slope * (s - mean points under the rule)``; the other classes share the rest in the same
-proportions as under the rule. One slope, at least 0, is fitted for all rules, by maximum likelihood. The probability is
-bounded so that the label of the rule stays the likeliest class if it was.
+to have the label that the points are for. The log-odds of this label at s points are ``constant + slope * s``; the
+other classes share the rest in the same proportions as under the rule. All rules that follow the same points have one
+slope, at least 0. A *band* is a rule that tests nothing but these points, such as ``points >= 6`` or ``3 <= points <=
+5``. All bands have nearly the same constant, so that the probability rises steadily from one band to the next. The
+constant of any other rule is such that the mean probability of its training records is that of the rule. The
+probability is bounded so that the label of the rule stays the likeliest class if it was.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +31,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # How much likelier than any other class the label of a rule stays, and how far from 0 and 1 a probability stays.
 _MARGIN, _TINY = 0.01, 1e-6
-# The slope is drawn towards 0 as if a record of variance 1 had no class; steps and tolerance of Newton's method.
-_RIDGE, _MAX_STEPS, _TOLERANCE = 1.0, 500, 1e-12
+# Penalties on squares, in records: of the log-odds that the slope gives each sign, of the common constant, of how much
+# the constant of a band differs from the common one, and that of another rule. Then steps of Newton's method.
+_RIDGE, _RIDGE_CONSTANT, _RIDGE_BAND, _RIDGE_RULE = 1.0, 0.01, 10.0, 0.3
+_MAX_STEPS, _TOLERANCE = 200, 1e-10
+_SMALLEST = 1e-300  # replaces 0 in denominators
 # The largest difference of the sum of probabilities from 1.
 _MAX_ERROR = 1e-9
 
@@ -148,6 +153,14 @@ def _largest_lead(condition: Condition) -> int:
     return max(ranges[condition.value][1] - max(others), 0)
 
 
+def _is_band(conditions: Sequence[Condition], column: ScorecardColumn, leads: bool) -> bool:
+    """Return whether a rule tests nothing but the followed points; with a lead, its label must be the leader."""
+    others = [one for one in conditions if one.column != column]
+    if column.part != LEAD:
+        return not others
+    return leads and all(_is_leader(one, column.scorecard) for one in others)
+
+
 @dataclass(frozen=True, eq=False)
 class FollowedRule:
     """A rule that follows points, with what is needed to compute its table.
@@ -159,6 +172,7 @@ class FollowedRule:
     counts : the number of training records of each class, by points
     shares : the class probabilities of the rule
     rule_label : the position of the label of the rule
+    is_band : whether the rule tests nothing but the followed points, such as ``3 <= points <= 5``
     """
 
     column: ScorecardColumn
@@ -167,28 +181,19 @@ class FollowedRule:
     counts: Mapping[int, Integers]
     shares: Floats
     rule_label: int
+    is_band: bool = False
 
     @property
-    def mean(self) -> float:
-        """The mean of the points of the training records of the rule; the middle of the range without records."""
-        sizes = {s: int(counts.sum()) for s, counts in self.counts.items()}
-        total = sum(sizes.values())
-        if not total:
-            return (self.points[0] + self.points[-1]) / 2
-        return sum(s * n for s, n in sizes.items()) / total
+    def share(self) -> float:
+        """The probability of the followed label under the rule, neither 0 nor 1."""
+        return min(max(float(self.shares[self.label]), _TINY), 1 - _TINY)
 
-    @property
-    def log_odds(self) -> float:
-        """The logarithm of the odds of the followed label under the rule."""
-        p = min(max(float(self.shares[self.label]), _TINY), 1 - _TINY)
-        return math.log(p / (1 - p))
-
-    def table(self, slope: float) -> PointsTable:
+    def table(self, curve: Curve) -> PointsTable:
         """Return the probabilities for each number of points."""
-        mean, log_odds, low, high = self.mean, self.log_odds, *self._bounds()
+        low, high = self._bounds()
         rows = []
         for s in self.points:
-            p = min(max(_logistic(log_odds + slope * (s - mean)), low), high)
+            p = min(max(_logistic(curve.constant + curve.slope * s), low), high)
             rows.append(tuple(self._shares_given(p).tolist()))
         return PointsTable(self.column, self.points[0], tuple(rows))
 
@@ -229,6 +234,10 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
+def _logistics(x: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -500, 500))))
+
+
 def counts_by_points(points: Integers, codes: Integers, n_classes: int) -> dict[int, Integers]:
     """Return the class counts of some records by points, ascending."""
     levels, which = np.unique(points, return_inverse=True)
@@ -237,32 +246,120 @@ def counts_by_points(points: Integers, codes: Integers, n_classes: int) -> dict[
     return dict(zip(levels.tolist(), counts, strict=True))
 
 
-def fit_slope(rules: Sequence[FollowedRule], class_weights: Sequence[float] | None) -> float:
-    """Return the slope, at least 0, that maximises the weighted likelihood of the followed labels."""
-    offsets, steps, ones, alls = [], [], [], []
-    for rule in rules:
-        for s, counts in rule.counts.items():
-            weighted = counts * (1.0 if class_weights is None else np.array(class_weights))
-            offsets.append(rule.log_odds)
-            steps.append(s - rule.mean)
-            ones.append(float(weighted[rule.label]))
-            alls.append(float(weighted.sum()))
-    x, offset, y, n = (np.array(values, np.float64) for values in (steps, offsets, ones, alls))
-    slope, low, high = 0.0, 0.0, math.inf  # the gradient falls in the slope; its root lies between low and high
+class Curve(NamedTuple):
+    """The log-odds of the followed label of a rule: ``constant + slope * points``."""
+
+    constant: float
+    slope: float
+
+
+def fit_curves(rules: Sequence[FollowedRule], class_weights: Sequence[float] | None) -> list[Curve]:
+    """Return the curve of each rule, by maximum likelihood of the followed labels with a ridge penalty.
+
+    Rules that follow the same column have one slope, at least 0. The constant of a band is drawn towards a common one,
+    so that neighbouring bands have nearly one curve. The constant of any other rule is such that the mean probability
+    of its records is that of the rule.
+    """
+    weights = _scaled(class_weights, rules)
+    curves: dict[int, Curve] = {}
+    for column in dict.fromkeys(rule.column for rule in rules):
+        own = [j for j, rule in enumerate(rules) if rule.column == column]
+        curves.update(zip(own, _fit_column([rules[j] for j in own], weights), strict=True))
+    return [curves[j] for j in range(len(rules))]
+
+
+def _scaled(class_weights: Sequence[float] | None, rules: Sequence[FollowedRule]) -> Floats:
+    """Return class weights by which the total weight of the records of all rules is their number."""
+    sizes = sum((counts for rule in rules for counts in rule.counts.values()), np.zeros(rules[0].shares.size))
+    weights = np.ones(sizes.size) if class_weights is None else np.array(class_weights, np.float64)
+    relative = weights / max(float(weights.max()), _SMALLEST)
+    total = float(sizes @ relative)
+    return relative * (float(sizes.sum()) / total) if total > 0 else np.ones(sizes.size)
+
+
+def _fit_column(rules: Sequence[FollowedRule], weights: Floats) -> list[Curve]:
+    """Return the curves of rules that follow the same column."""
+    rows = [(j, s, counts * weights) for j, rule in enumerate(rules) for s, counts in rule.counts.items()]
+    of_rule = np.array([j for j, _, _ in rows], np.int64)
+    points = np.array([s for _, s, _ in rows], np.float64)
+    ones = np.array([weighted[rules[j].label] for j, _, weighted in rows])
+    total = np.array([weighted.sum() for _, _, weighted in rows])
+    centre = float(points @ total / total.sum()) if total.sum() > 0 else 0.0
+    spread = max(float(np.abs(points - centre).max(initial=0.0)), 1.0)
+    # A constant, the points, and the constant of each rule beside the common one.
+    design = np.zeros((len(rows), 2 + len(rules)))
+    design[:, 0], design[:, 1] = 1.0, (points - centre) / spread
+    design[np.arange(len(rows)), 2 + of_rule] = 1.0
+    ridge_slope = _RIDGE * max(_squared_points(rules[0].column), 1.0) / spread**2
+    ridge = np.array([_RIDGE_CONSTANT, ridge_slope, *(_RIDGE_BAND if rule.is_band else _RIDGE_RULE for rule in rules)])
+    fitted = _logistic_regression(design, ones, total, ridge)
+    if fitted[1] < 0:
+        design[:, 1] = 0.0
+        fitted = _logistic_regression(design, ones, total, ridge)
+    slope = float(fitted[1]) / spread
+    constants = fitted[0] + fitted[2:] - slope * centre
+    for j, rule in enumerate(rules):
+        if not rule.is_band:
+            own = of_rule == j
+            constants[j] = _constant(rule.share, slope * (points[own] - centre), total[own]) - slope * centre
+    return [Curve(float(constant), slope) for constant in constants]
+
+
+def _squared_points(column: ScorecardColumn) -> float:
+    """Return the sum of the squared points of all signs for the label of a column; for a lead, the mean over labels."""
+    given = [points for sign in column.scorecard.signs for points in sign.points.items()]
+    if column.part == LEAD:
+        return sum(float(n) ** 2 for _, n in given) / len(column.scorecard.labels)
+    label = column.scorecard.labels[0] if column.label is None else column.label
+    return sum(float(n) ** 2 for own, n in given if own == label)
+
+
+def _logistic_regression(design: Floats, ones: Floats, total: Floats, ridge: Floats) -> Floats:
+    """Return the coefficients with the smallest penalised loss, by Newton's method; steps are halved if it rises.
+
+    Parameters
+    ----------
+    design : array (n, n_coefficients)
+    ones, total : arrays (n,), the weight of the records of the label and of all records
+    ridge : array (n_coefficients,), the penalty on half of each squared coefficient
+    """
+
+    def loss(coefficients: Floats) -> float:
+        scores = design @ coefficients
+        return float((total * np.logaddexp(0.0, scores) - ones * scores).sum() + ridge @ coefficients**2 / 2)
+
+    found = np.zeros(ridge.size)
+    lowest = loss(found)
     for _ in range(_MAX_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(offset + slope * x, -500, 500)))
-        gradient = float(((y - n * p) * x).sum()) - _RIDGE * slope
-        curvature = float((n * p * (1 - p) * x * x).sum()) + _RIDGE
-        if slope == 0.0 and gradient <= 0:
+        p = _logistics(design @ found)
+        gradient = design.T @ (ones - total * p) - ridge * found
+        step = np.linalg.solve((design * (total * p * (1 - p))[:, None]).T @ design + np.diag(ridge), gradient)
+        following = loss(found + step)
+        while following > lowest and np.abs(step).max() > _TOLERANCE:
+            step = step / 2
+            following = loss(found + step)
+        if following > lowest:
             break
-        low, high = (slope, high) if gradient > 0 else (low, slope)
-        following = slope + min(1.0, gradient / curvature)
-        if not low < following < high:
-            following = slope if math.isinf(high) else (low + high) / 2
-        step, slope = abs(following - slope), following
-        if step < _TOLERANCE * max(1.0, slope):
+        found, lowest = found + step, following
+        if np.abs(step).max() <= _TOLERANCE:
             break
-    return slope
+    return found
+
+
+def _constant(share: float, offsets: Floats, total: Floats) -> float:
+    """Return the constant with which the mean of the probabilities is ``share``; the mean rises in the constant.
+
+    Without records, ``share`` is the probability at the mean points of all rules, where offsets are 0.
+    """
+    middle = math.log(share / (1 - share))
+    if not total.sum() > 0:
+        return middle
+    low, high = middle - float(offsets.max()), middle - float(offsets.min())
+    while high - low > _TOLERANCE * max(1.0, abs(low), abs(high)):
+        middle = (low + high) / 2
+        is_low = float(_logistics(middle + offsets) @ total / total.sum()) < share
+        low, high = (middle, high) if is_low else (low, middle)
+    return (low + high) / 2
 
 
 def with_tables(rule_set: RuleSet, counts: Mapping[int, Mapping[int, Integers]]) -> RuleSet:
@@ -279,15 +376,17 @@ def with_tables(rule_set: RuleSet, counts: Mapping[int, Mapping[int, Integers]])
     followed: dict[int, FollowedRule] = {}
     if rule_set.conflict not in ("vote", "counts"):
         for j, by_points in counts.items():
-            found = followed_column(all_rules[j].conditions)
+            conditions, own = all_rules[j].conditions, int(labels[j])
+            found = followed_column(conditions)
             if found is not None:
                 column, label = found
-                possible = points_of_rule(column, all_rules[j].conditions)
-                own = int(labels[j])
                 position = rule_set.classes.index(label)
-                followed[j] = FollowedRule(column, position, possible, by_points, shares[j], own)
-    slope = fit_slope(list(followed.values()), rule_set.class_weights) if followed else 0.0
-    tables = [followed[j].table(slope) if j in followed else None for j in range(len(all_rules))]
+                is_band = _is_band(conditions, column, position == own)
+                possible = points_of_rule(column, conditions)
+                followed[j] = FollowedRule(column, position, possible, by_points, shares[j], own, is_band)
+    fitted = fit_curves(list(followed.values()), rule_set.class_weights) if followed else []
+    curves = dict(zip(followed, fitted, strict=True))
+    tables = [followed[j].table(curves[j]) if j in followed else None for j in range(len(all_rules))]
     changed = [replace(rule, points_table=table) for rule, table in zip(all_rules, tables, strict=True)]
     n_rules = len(rule_set.rules)
     return replace(rule_set, rules=tuple(changed[:n_rules]), fallbacks=tuple(changed[n_rules:]))
