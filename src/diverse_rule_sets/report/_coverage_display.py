@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rule import Rule
-from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import NORMAL, SMALL, bar_legend, class_bars, label_ticks, set_title
 from diverse_rule_sets.report._plain_text import with_noun

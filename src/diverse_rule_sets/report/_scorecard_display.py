@@ -10,9 +10,10 @@ import numpy as np
 
 from diverse_rule_sets._util.colours import class_colour, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
+from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label, format_scorecard_name
+from diverse_rule_sets.model._points_text import points_text
 from diverse_rule_sets.model._scorecards import Scorecard
-from diverse_rule_sets.model._text import digits, points_text
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import (
     NORMAL,
