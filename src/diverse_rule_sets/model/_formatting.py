@@ -25,7 +25,7 @@ _FIGURES = (
     r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, (?:(?:balanced|weighted) [<>]?\d\.\d\d, )?+covers [\d,]++ of"
     r"|covers none of|[<>]?\d\.\d\d of|no rule (?:and no fallback rule )?+covers [\d,]++ of"
     r"|some rule (?:or fallback rule )?+covers each of the)"
-    r" [\d,]++(?: records)?+(?:, (?:balanced|weighted) [<>]?\d\.\d\d)?+"
+    r" \d++(?:,\d\d\d)*+(?: records)?+(?:, (?:balanced|weighted) [<>]?\d\.\d\d)?+"
     r"|for records that no rule (?:and no fallback rule )?+covers: none of [\d,]++ in training)"
 )
 _FIGURES_IN_LABEL = re.compile(rf"\s{_FIGURES}[:)]")

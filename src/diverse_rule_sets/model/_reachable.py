@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import Column
-from diverse_rule_sets._input.values import BOOLEAN, type_of
+from diverse_rule_sets._input.values import type_of
 from diverse_rule_sets.model._conditions import Condition, Equals, Flags, Interval, IsIn, IsMissing, IsNotIn
 from diverse_rule_sets.model._outcomes import possible_outcomes
 from diverse_rule_sets.model._ranges import IsInRange
@@ -195,10 +195,6 @@ def _outcomes(conditions: Sequence[Condition]) -> Flags | None:
     named = {type_of(v) for one in conditions if not getattr(one, "mixed", False) for v in one.values_named}
     if kinds and len(kinds | named) > 1:  # values of several types: one of the conditions is an error for any column
         return None
-    mixed = any(getattr(condition, "mixed", False) for condition in conditions)
-    if named == {BOOLEAN} and not mixed and not kinds:
-        column = Column(conditions[0].column, BOOLEAN, np.array([0, 1, -1], np.int32), (False, True))
-        return np.unique(np.array([condition.holds(column) for condition in conditions]).T, axis=0)
     return possible_outcomes(conditions)
 
 
