@@ -276,7 +276,7 @@ def words(html_text):
 
 
 def test_balanced_figures_are_named_in_every_view():
-    """Precision counts records, probabilities do not: a reader must see which is which, and one number of both kinds."""
+    """Precision counts records, probabilities do not: a reader sees which is which, and one number of both kinds."""
     rules = balanced(evaluated(ON_EVEN))
     rule = rules[0]
     n_ill, n_ok = dict(rule.class_counts)["ill"], dict(rule.class_counts)["ok"]

@@ -709,7 +709,7 @@ def test_invalid_numbers_are_reported_next_to_the_field_and_in_the_result(opened
         (
             "balanced",
             "Balanced figures and the labels of rules treat all",
-            "The probabilities treat all classes as equ",
+            "The probabilities treat all classes as",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def _default(rule_set: RuleSet) -> str:
     """Return the default label and how many training records get it, or that no record does."""
     default, n_records = label_html(rule_set.classes, rule_set.default), n_default(rule_set)
     if never_default(rule_set):
-        return f'<span class="drs-muted">{never_default_text(rule_set, default)}</span>'
+        return f'<span class="drs-muted">{never_default_text(rule_set, "")}</span>{default}'
     figures = f"default label of {_count(n_records, 'record')}"
     if n_records:
         figures += _counts(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
