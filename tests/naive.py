@@ -641,6 +641,30 @@ def derived(part, label, labels, found):
     return lead(labels, found) if part == "lead" else found[labels[0] if label is None else label]
 
 
+def possible_values(named):
+    """Return values that tests of a column can tell apart, and None, which is missing.
+
+    ``named`` are the bounds and values in the tests: a value between any two neighbours, one below and one above all of
+    them are enough; another text; both booleans.
+    """
+    if any(isinstance(value, bool) for value in named):
+        return [False, True, None]
+    if any(isinstance(value, str) for value in named):
+        return [*named, "another " + "".join(named), None]
+    if not named:
+        return ["any text", None]
+    step = datetime.timedelta(days=1) if isinstance(named[0], datetime.datetime) else 1
+    ordered = sorted(set(named))
+    between = [low + (high - low) / 2 for low, high in itertools.pairwise(ordered)]
+    return [ordered[0] - step, *ordered, *between, ordered[-1] + step, None]
+
+
+def possible_records(named):
+    """Return records with every combination of :func:`possible_values`; ``named`` is a dict of columns."""
+    values = [possible_values(some) for some in named.values()]
+    return [dict(zip(named, row, strict=True)) for row in itertools.product(*values)]
+
+
 def follows_direction(holds_for, values, direction):
     """Return whether a test that holds for a value holds for all values further in a direction; values ascending."""
     values = values if direction == "increasing" else values[::-1]

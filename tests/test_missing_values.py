@@ -591,3 +591,44 @@ def test_mistakes_on_the_command_line(drs, tmp_path, option, message):
     code, _, err = drs("fit", tmp_path / "t.csv", "-t", "y", "--missing-values", option)
     assert code == 2
     assert message in err
+
+
+MOMENT = datetime.datetime(1909, 8, 6, 10)
+ZONED = MOMENT.replace(tzinfo=datetime.UTC)
+
+
+@pytest.mark.parametrize(("own", "code"), [(MOMENT, ZONED), (ZONED, MOMENT)])
+@pytest.mark.parametrize("test", ["a is missing", "a > {}", "a <= {}", "a = {}", "a != {}"])
+def test_in_sqlite_a_code_may_be_a_date_of_the_other_type(own, code, test):
+    """SQLite stores dates as text, with or without a time zone; the same digits of the other type are no code."""
+    bound = f"{MOMENT}{'Z' if own is ZONED else ''}"
+    values = [own, code, own + datetime.timedelta(days=1), own - datetime.timedelta(days=1), None]
+    X = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    rules = RuleSet.parse(f"IF {test.format(bound)} THEN yes\nOTHERWISE no")
+    rules = replace(rules, kinds=(("a", "date (UTC)" if own is ZONED else "date"),), missing_values={"a": [code]})
+    rows = [(value if value is None else value.isoformat(sep=" "),) for value in values]
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE records (a TEXT)")
+        connection.executemany("INSERT INTO records VALUES (?)", rows)
+        found = connection.execute(rules.to_sql(dialect="sqlite", keep=["a"])).fetchall()
+    expected = rules.predict(X).tolist()
+    assert [row[1] if row[1] in ("yes", "no") else row[2] for row in found] == expected
+    assert len(set(expected)) == 2
+
+
+def test_dates_with_and_without_zone_where_only_missing_values_matter():
+    """A batch is not refused if none of its records is: the column had no values in training, so it has no type."""
+    rules = RuleSet.parse("IF a is missing THEN yes\nOTHERWISE no")
+    X = pd.DataFrame({"a": pd.Series([MOMENT, ZONED, None, datetime.date(2021, 6, 22), "text", 3], dtype=object)})
+    expected = ["no", "no", "yes", "no", "no", "no"]
+    assert rules.predict(X).tolist() == expected
+    assert [rules.predict(X[k : k + 1])[0] for k in range(6)] == expected
+    assert rules.predict(X[:4]).tolist() == expected[:4]
+    assert Rule.parse("IF a is missing THEN yes").covers(X[:4]).tolist() == [False, False, True, False]
+    card = Scorecard.parse("points (for yes): 2 if a is missing")
+    assert card.points(X[:4])[:, 0].tolist() == [0, 0, 2, 0]
+    fitted = DiverseRuleSetClassifier(given_rules=["IF a is missing THEN yes"])
+    fitted.fit(pd.DataFrame({"a": pd.Series([None] * 4, dtype=object)}), ["yes", "no", "yes", "yes"])
+    assert fitted.predict(X[:4]).shape == (4,)
+    with pytest.raises(TypeError, match="mixes dates with and without a time zone"):
+        DiverseRuleSetClassifier().fit(X[:2], ["yes", "no"])

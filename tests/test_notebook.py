@@ -140,10 +140,13 @@ def test_shares_are_not_rounded_to_0_or_100_percent():
         ((1.0, 1.05), ""),
         (
             (1 / 60, 1 / 40),
-            "All classes have the same total weight: "
-            "the label of a rule is the class that is unusually frequent in it.",
+            "Precision counts records as they are. Balanced figures and the labels of rules treat all classes as "
+            "equally frequent: in the data, a rare class is less likely.",
         ),
-        ((1.0, 5.0), "Weight of a record by class: bad 1, good 5."),
+        (
+            (1.0, 5.0),
+            "Weighted figures and the labels of rules count every record by the weight of its class: bad 1, good 5.",
+        ),
     ],
 )
 def test_the_sentence_about_class_weights_is_the_one_that_is_printed(weights, text):

@@ -705,8 +705,12 @@ def test_invalid_numbers_are_reported_next_to_the_field_and_in_the_result(opened
     ("weights", "text", "note"),
     [
         (None, "", ""),
-        ((1.0, 2.0, 0.5), "Weight of a record by class: no 1, perhaps 2, yes 0.5.", "by the weight of its class"),
-        ("balanced", "All classes have the same total weight", "all classes as equally frequent"),
+        ((1.0, 2.0, 0.5), "the weight of its class: no 1, perhaps 2, yes 0.5.", "The probabilities count every record"),
+        (
+            "balanced",
+            "Balanced figures and the labels of rules treat all",
+            "The probabilities treat all classes as",
+        ),
     ],
 )
 def test_the_page_shows_the_class_weights(weights, text, note):

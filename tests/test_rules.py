@@ -298,7 +298,7 @@ def test_a_printed_rule_set_with_fallback_rules():
     assert str(full).splitlines()[7:10] == [
         "4. IF b > 1 THEN yes (0.75 of 4: 3 yes, 1 no)",
         "5. IF anything THEN no (decides no records)",
-        "   OTHERWISE no (some rule or fallback rule covers each of the 200 records)",
+        "   The rules and fallback rules cover every possible record: none gets the default label no",
     ]
 
 

@@ -1,6 +1,7 @@
 """What people see of scorecards: data frame, notebook, report page, plots, terminal."""
 
 import io
+import itertools
 import re
 
 import matplotlib
@@ -422,7 +423,10 @@ def test_the_bars_are_the_records_by_points_and_the_strips_the_bounds_of_the_rul
     width=st.integers(0, 500),
 )
 def test_a_strip_covers_exactly_the_bars_of_its_points(values, low, width):
-    """Also if neighbouring points share a bar: then the strip ends inside a bar, in proportion."""
+    """Also if neighbouring points share a bar: then the strip ends inside a bar, in proportion.
+
+    Points that cannot occur have no bar.
+    """
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.choice([0.0, 1.0], (60, len(values))), columns=[f"x{k}" for k in range(len(values))])
     card = Scorecard("points", tuple(Sign(Interval(f"x{k}", low=0.5), {"a": n}) for k, n in enumerate(values)))
@@ -430,13 +434,20 @@ def test_a_strip_covers_exactly_the_bars_of_its_points(values, low, width):
     display = ScorecardDisplay.from_rule_set(rules, X, rng.choice(["a", "b"], 60))
     bars, points = display.levels[0], card.points(X)[:, 0]
     assert len(bars) <= 48
-    assert bars[0].low <= min(points.min(), low)
-    assert bars[-1].high >= max(points.max(), low + width)
+    sums = {sum(some) for n in range(len(values) + 1) for some in itertools.combinations(values, n)}
+    seen = range(min(points.min(), low), max(points.max(), low + width) + 1)
+    assert all(any(bar.low <= one <= bar.high for one in sums) for bar in bars)
+    assert all(any(bar.low <= one <= bar.high for bar in bars) for one in sums if one in seen)
     assert sum(sum(bar.class_counts) for bar in bars) == 60
     (strip,) = [p for p in display.ax_.patches if p.get_linewidth() == 1.2]
     size = bars[0].high - bars[0].low + 1
-    assert strip.get_y() == pytest.approx((low - bars[0].low) / size - 0.5)
-    assert strip.get_height() == pytest.approx((width + 1) / size)
+
+    def height(end):
+        """Return how much of the bars is below a number of points."""
+        return sum(min(max(end - bar.low, 0), size) / size for bar in bars)
+
+    assert strip.get_y() == pytest.approx(height(low) - 0.5)
+    assert strip.get_height() == pytest.approx(height(low + width + 1) - height(low))
     plt.close("all")
 
 
@@ -536,8 +547,9 @@ def test_a_terminal_shows_scorecards_within_its_width(make, width):
     assert words.index("Scorecard points") < words.index("IF ")
     assert all(f"if {sign.condition}" in words for sign in card.signs)
     assert re.search(r"\x1b\[([0-9]+;)*3[0-7]m", coloured)
-    low = rules[0].points_table.low
-    share = rules[0].points_table.rows[0][rules.classes.index(rules[0].label)]
+    low = 2 if card.has_leader else 3  # the smallest points that can occur under the rule
+    table = rules[0].points_table
+    share = table.rows[low - table.low][rules.classes.index(rules[0].label)]
     assert f"probability of {rules[0].label} by {'lead' if card.has_leader else 'points'}: {low}: {share:.2f}" in words
 
 

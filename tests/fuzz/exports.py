@@ -209,7 +209,7 @@ def _stored(value, kind):
         value = value.floor("us").to_pydatetime()
     if not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
-    return value.astimezone(datetime.UTC) if kind == INSTANT else value
+    return value if value.tzinfo is None else value.astimezone(datetime.UTC)
 
 
 def _check_storable(table, kinds, dialect):
@@ -218,6 +218,9 @@ def _check_storable(table, kinds, dialect):
         if kind == EXACT and len({type(v) for v in table[name] if v is not None}) > 1:
             raise ValueError
         for value in table[name]:
+            dates = kind in (DATE, INSTANT) and value is not None and dialect != "sqlite"
+            if dates and (value.tzinfo is not None) != (kind == INSTANT):
+                raise ValueError  # a code for missing values of the other type of dates
             if kind == TEXT and value is not None and "\0" in value and dialect == "sqlite":
                 raise ValueError
 

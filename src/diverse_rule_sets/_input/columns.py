@@ -37,6 +37,8 @@ CATEGORY, EMPTY = "category", "empty"
 KINDS = (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, BYTES, NUMBERS, DATES, INSTANTS, CATEGORY, EMPTY)
 # Not a type of columns: the values are to be compared one by one, as categories, whatever their types.
 VALUES = "values"
+# Not a type of columns either: it only matters which values are missing, so that values of any types fit together.
+ANY = "any"
 
 # The types of values that a column of each type may hold.
 _ALLOWED = {
@@ -111,16 +113,18 @@ def column_of_objects(name: Hashable, values: list[Any], expected: str = "") -> 
     ----------
     name, values : the column
     expected : the type of the column, if it is known: every value must have this type. By default the most specific
-        type that fits all values; with ``VALUES`` one whose values are not compared by order
+        type that fits all values; with ``VALUES`` one whose values are not compared by order; with ``ANY`` dates with
+        and without a time zone are no error
     """
     found = _types(values)
     if not found:
         return empty_column(name, len(values))
-    if expected == VALUES:
+    mixes_dates = set(found) == {DATE, INSTANT}
+    if expected == VALUES or (expected == ANY and mixes_dates):
         return as_any_values(column_of_values(name, values))
-    if not expected and set(found) == {DATE, INSTANT}:
+    if not expected and mixes_dates:
         raise TypeError("mixes dates with and without a time zone; convert them to one of the two")
-    kind = expected or _common_kind(found)
+    kind = _common_kind(found) if expected in ("", ANY) else expected
     for one, example in found.items():
         if one not in _ALLOWED[kind]:
             raise _wrong_type(name, kind, one, example)
@@ -266,7 +270,7 @@ def convert(column: Column, objects: Callable[[], list[Any]], expected: str) -> 
     objects : function that returns its values as Python objects, called if float64 does not represent them
     expected : as for :func:`column_of_objects`
     """
-    if not expected or column.kind == expected or column.missing.all():
+    if expected in ("", ANY, column.kind) or column.missing.all():
         return column
     dates = column.kind in (DATE, INSTANT)
     if expected == VALUES:

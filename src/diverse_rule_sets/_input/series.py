@@ -45,7 +45,8 @@ def decode(name: Hashable, series: Any, expected: str = "", codes: Sequence[Any]
     name : the column's name
     series : the values
     expected : the type of the column, if it is known: every value must have this type. By default the most specific
-        type that fits all values; with ``VALUES`` never one that is compared by order
+        type that fits all values; with ``VALUES`` never one that is compared by order; with ``ANY`` dates with and
+        without a time zone are no error
     codes : values that mean that a value is missing; they have no influence on the type
 
     Raises

@@ -9,8 +9,8 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._fitting import Records
 from diverse_rule_sets.cli._predicting import evaluation
 from diverse_rule_sets.cli._terminal import print_text, show_table
+from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_body
-from diverse_rule_sets.model._text import digits
 
 _MAX_CONFUSION_CLASSES = 10
 

@@ -15,10 +15,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from diverse_rule_sets import Rule, RuleSet, Scorecard
+from diverse_rule_sets import PointsTable, Rule, RuleSet, Scorecard
 from diverse_rule_sets.cli._errors import escape_unprintable
+from diverse_rule_sets.model._figures import digits, weighted_precision
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_scorecard_name
-from diverse_rule_sets.model._text import digits, points_figures
+from diverse_rule_sets.model._points_text import gaps_text, points_groups, probability_name
 
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red", "bright_cyan", "bright_yellow", "bright_magenta")
 _LEAD = "The label with the most points leads, of equally many the one listed first; the lead is by how many."
@@ -135,20 +136,24 @@ class _RulePrinter:
         grid.add_row(str(number), self._body(rule))
         grid.add_row("", self._label_line(rule))
         if self._rules.follows_points and rule.points_table is not None:
-            grid.add_row("", self._figures(rule, str(rule.points_table.column)))
+            grid.add_row("", self._figures(rule, rule.points_table))
         self._screen.print(grid, width=self._width)
         self._screen.print()
 
-    def _figures(self, rule: Rule, column: str) -> Text:
+    def _figures(self, rule: Rule, table: PointsTable) -> Text:
         """Return the probabilities of a rule by points; a line ends between two figures."""
-        lines, width = [f"probability of {_label(rule.label)} by {escape_unprintable(column)}:"], self._width - 3
-        for points, p in points_figures(rule, self._rules.classes):
-            longer = f"{lines[-1]} {points}: {digits(p)},"
+        column, groups = escape_unprintable(str(table.column)), points_groups(rule, self._rules.classes)
+        lines, width = [f"{probability_name(self._rules)} of {_label(rule.label)} by {column}:"], self._width - 3
+        texts = [f"{group.points_text}: {group.shares_text()}," for group in groups]
+        texts[-1] = texts[-1].removesuffix(",")
+        note = gaps_text(rule, groups)
+        for text in [*texts, f"({note})"] if note else texts:
+            longer = f"{lines[-1]} {text}"
             if len(longer) <= width - self._number_width:
                 lines[-1] = longer
             else:
-                lines.append(longer[len(lines[-1]) + 1 :])
-        return Text("\n".join(lines).removesuffix(","), "dim")
+                lines.append(text)
+        return Text("\n".join(lines), "dim")
 
     def _body(self, rule: Rule) -> RenderableType:
         """Return the conditions: on one line if they fit, or else on one line each."""
@@ -172,7 +177,9 @@ class _RulePrinter:
         text = Text.assemble(("THEN ", "bold"), (label, f"bold {self._style[rule.label]}"), "  ", self._bar(rule))
         if not rule.n_covered:
             return text.append("  covers no records", "dim")
-        return text.append(f"  {digits(rule.precision)} of {rule.n_covered:,} ({digits(share, '.1%')})", "dim")
+        weighted = weighted_precision(self._rules, rule)
+        figures = f"  {digits(rule.precision)} of {rule.n_covered:,} ({digits(share, '.1%')})"
+        return text.append(f"{figures}{', ' + weighted if weighted else ''}", "dim")
 
     def _bar(self, rule: Rule) -> Text:
         """Return a bar of the classes of the covered records: the label of the rule first, then the largest class."""
@@ -195,7 +202,7 @@ def _notes(rule_set: RuleSet) -> tuple[list[str], list[str]]:
     """Return the printed lines that are not rules: the heading of the fallback rules, and the lines after them."""
     lines = str(rule_set).split("\n")
     heading = [line for line in lines if line.startswith("Fallback rules: ")]
-    last = max(k for k, line in enumerate(lines) if line.strip().startswith("OTHERWISE"))
+    last = max(k for k, line in enumerate(lines) if line.strip().startswith(("OTHERWISE", "The rules ")))
     return heading, [line.strip() for line in lines[last:]]
 
 

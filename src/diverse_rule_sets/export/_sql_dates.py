@@ -31,6 +31,13 @@ def sqlite_text(moment: datetime.datetime) -> str:
     return moment.isoformat(sep=" ", timespec="seconds") + f".{moment.microsecond:06}".rstrip("0").rstrip(".")
 
 
+def sqlite_zone(exp: Any, column: Any) -> Any:
+    """Return the time zone of a SQLite column of dates in ISO 8601: the text after the digits; empty without one."""
+    start = exp.Literal(this=str(_FRACTION), is_string=False)
+    end = exp.Anonymous(this="SUBSTR", expressions=[column, start])
+    return exp.Anonymous(this="LTRIM", expressions=[end, exp.Literal.string(".0123456789")])
+
+
 def sqlite_date(exp: Any, column: Any) -> Any:
     """Return a SQLite column of dates in ISO 8601 as text in the form of :func:`sqlite_text`, in UTC.
 
@@ -47,8 +54,7 @@ def sqlite_date(exp: Any, column: Any) -> Any:
     def whole(value: int) -> Any:
         return exp.Literal(this=str(value), is_string=False)
 
-    end = call("SUBSTR", column, whole(_FRACTION))
-    zone = call("LTRIM", end, text(".0123456789"))
+    end, zone = call("SUBSTR", column, whole(_FRACTION)), sqlite_zone(exp, column)
     rest = exp.DPipe(this=call("SUBSTR", column, whole(1), whole(_FRACTION - 1)), expression=zone)
     fraction = call("SUBSTR", call("REPLACE", end, zone, text("")), whole(1), whole(7))
     shortest = call("RTRIM", call("RTRIM", fraction, text("0")), text("."))

@@ -12,7 +12,7 @@ import numpy as np
 from diverse_rule_sets._input.values import NUMBER
 from diverse_rule_sets.export import _sql_dialects
 from diverse_rule_sets.export._points import point_tests
-from diverse_rule_sets.export._sql_dates import next_moment, sqlite_date, sqlite_text
+from diverse_rule_sets.export._sql_dates import next_moment, sqlite_date, sqlite_text, sqlite_zone
 from diverse_rule_sets.export._sql_limits import (
     check_different,
     check_unambiguous,
@@ -25,6 +25,7 @@ from diverse_rule_sets.export._values import (
     common_kind,
     exact_text,
     exported_codes,
+    other_date_codes,
     values_by_column,
 )
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
@@ -91,6 +92,11 @@ class SqlWriter:
         self._compared = {name: common_kind(some, name) for name, some in values.items()}
         self._codes = {name: self._codes_of(rule_set, name) for name in values}
         self._compared |= {name: common_kind(codes, name) for name, codes in self._codes.items() if codes}
+        # SQLite stores dates as text, so that a column may hold dates of the other type that mean missing values.
+        self._other_dates = {
+            name: other_date_codes(rule_set, name, kind) if dialect == "sqlite" else ()
+            for name, kind in self._compared.items()
+        }
         kinds = dict(rule_set.kinds)
         self._numbers = {name for name, kind in self._compared.items() if "number" in (kind, kinds.get(name))}
         self._exact = {name for name in self._numbers if kinds.get(name, "").startswith("category")}
@@ -162,7 +168,7 @@ class SqlWriter:
         """Return a condition; rules have many conditions in common, so that each is written once."""
         check_known(condition, "SQL")
         if condition not in self._conditions:
-            self._conditions[condition] = self._write_condition(condition)
+            self._conditions[condition] = self._exclude_other_dates(condition, self._write_condition(condition))
         return self._conditions[condition]
 
     def _write_condition(self, condition: Condition) -> Any:
@@ -190,6 +196,8 @@ class SqlWriter:
             tests.append(exp.EQ(this=self._columns[column], expression=self._nan))
         if self._codes[column]:
             tests.append(self._coded(column, self._codes[column]))
+        if self._other_dates[column]:
+            tests.append(self._among_other_dates(column))
         return tests[0] if len(tests) == 1 else exp.Paren(this=self.chain(exp.Or, tests))
 
     def _coded(self, column: Hashable, codes: Sequence[Any]) -> Any:
@@ -198,6 +206,20 @@ class SqlWriter:
             numbers = [self.integer(code) if isinstance(code, int) else self.value(code) for code in codes]
             return self.exp.In(this=self._plain_column(column), expressions=numbers)
         return self._among(IsIn(column, tuple(codes)))
+
+    def _among_other_dates(self, column: Hashable) -> Any:
+        """Return the test whether a date of SQLite is one of the codes with a time zone, or one of those without."""
+        exp, plain, codes = self.exp, self._plain_column(column), self._other_dates[column]
+        zoned = exp.NEQ if codes[0].tzinfo is not None else exp.EQ
+        zone = zoned(this=sqlite_zone(exp, plain), expression=exp.Literal.string(""))
+        listed = exp.In(this=sqlite_date(exp, plain), expressions=[self.value(code) for code in codes])
+        return exp.Paren(this=exp.And(this=listed, expression=zone))
+
+    def _exclude_other_dates(self, condition: Condition, test: Any) -> Any:
+        """Return the test of a value, and that it is none of the codes of the other type of dates."""
+        if condition.holds_if_missing or not self._other_dates.get(condition.column):
+            return test
+        return self.all_of([test, self.exp.Not(this=self._among_other_dates(condition.column))])
 
     def _compare(self, condition: Condition) -> Any:
         sides = [self._side(condition.column, test, bound) for test, bound in condition.comparisons]

@@ -103,6 +103,17 @@ def exported_codes(rule_set: RuleSet, column: Hashable, kind: str) -> tuple[Any,
     return own
 
 
+def other_date_codes(rule_set: RuleSet, column: Hashable, kind: str) -> tuple[Any, ...]:
+    """Return the codes of a column of dates that are dates of the other type, with or without a time zone.
+
+    Only a program that stores dates as text can hold them beside the dates of the column.
+    """
+    if kind == "none":
+        kind = _KINDS.get(type_of_values(rule_set.kind(column)), kind)
+    other = {"date": INSTANT, "instant": DATE}.get(kind)
+    return tuple(code for code in rule_set.codes_read.get(column, ()) if type_of(code) == other)
+
+
 def codes_that_meet(condition: Condition, codes: Sequence[Any]) -> tuple[Any, ...]:
     """Return the codes that a comparison by order must exclude, because they are above or below its bounds."""
     if not codes:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
-from diverse_rule_sets._input.columns import EMPTY, VALUES
+from diverse_rule_sets._input.columns import ANY, EMPTY, VALUES
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._point_probabilities import followed_column
@@ -106,9 +106,9 @@ def expected_kinds(rules: Iterable[Rule], kinds: Mapping[Hashable, str]) -> dict
 def _expected_kind(kind: str, needed: set[str]) -> str:
     if kind not in ("", EMPTY):
         return kind
-    compared = needed - {"", VALUES}
+    compared = needed - {"", VALUES, ANY}
     if len(compared) < 2:
-        return next(iter(compared or needed - {""}), "")
+        return next((one for one in (*compared, VALUES, "") if one in needed), ANY)
     return ""  # some condition cannot be evaluated, and its error is the clearest
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.columns import VALUES, Column, values_text
+from diverse_rule_sets._input.columns import ANY, VALUES, Column, values_text
 from diverse_rule_sets._input.values import canonical, equals_no_name, is_missing, microseconds, plain
 
 Flags = NDArray[np.bool_]
@@ -84,7 +84,9 @@ class Condition(ABC):
     @property
     def expected(self) -> str:
         """The type as which to read the column, if its type in training is unknown; see :func:`decode`."""
-        return VALUES if self.values_named or self.excludes else self.kind
+        if self.values_named or self.excludes:
+            return VALUES
+        return ANY if self.holds_if_missing else self.kind
 
     @property
     def values_named(self) -> tuple[Any, ...]:

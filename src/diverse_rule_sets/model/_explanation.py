@@ -17,9 +17,11 @@ from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._axes import MISSING_TEXT, Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets.model._figures import percent, weight_word, weighted_share
 from diverse_rule_sets.model._formatting import format_label, format_list_label, format_name, label_position
 from diverse_rule_sets.model._record_points import CardPoints, record_text
 from diverse_rule_sets.model._regions import axes_of
+from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import DEFAULT_NAME, LEADER, POINTS, ScorecardColumn
 from diverse_rule_sets.model._text import no_rule_text
@@ -178,8 +180,17 @@ def _reason_lines(
     lines += points_lines
     if rule.n_covered:
         records = f"{rule.n_covered:,} training records that it {'decides' if is_fallback else 'covers'}"
-        lines.append(f"Of {records}, {rule.n_correct:,} were {format_label(rule.label)}.")
+        lines.append(f"Of {records}, {rule.n_correct:,} were {format_label(rule.label)}{_weighted(rule_set, rule)}.")
     return lines
+
+
+def _weighted(rule_set: RuleSet, rule: Rule) -> str:
+    """Return the precision of a rule, as it is and by class weights, in brackets; empty without class weights."""
+    share = weighted_share(rule_set, rule.label, rule_set.class_counts([rule])[0].tolist())
+    if share is None or percent(share) == percent(rule.precision):
+        return ""
+    ways = {"balanced": "if all classes were equally frequent", "weighted": "by class weights"}
+    return f" ({percent(rule.precision)}; {percent(share)} {ways[weight_word(rule_set)]})"
 
 
 def _no_change_text(rule_set: RuleSet, wanted: Any, label: Any) -> str:

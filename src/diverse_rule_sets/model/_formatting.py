@@ -22,9 +22,11 @@ _AMBIGUOUS_NAME = re.compile(
 )
 # The figures that are printed after a label, of rules, fallback rules and the default label, up to the class counts.
 _FIGURES = (
-    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers [\d,]++ of|covers none of|[<>]?\d\.\d\d of"
-    r"|no rule (?:and no fallback rule )?+covers [\d,]++ of|some rule (?:or fallback rule )?+covers each of the)"
-    r" [\d,]++(?: records)?+)"
+    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, (?:(?:balanced|weighted) [<>]?\d\.\d\d, )?+covers [\d,]++ of"
+    r"|covers none of|[<>]?\d\.\d\d of|no rule (?:and no fallback rule )?+covers [\d,]++ of"
+    r"|some rule (?:or fallback rule )?+covers each of the)"
+    r" \d++(?:,\d\d\d)*+(?: records)?+(?:, (?:balanced|weighted) [<>]?\d\.\d\d)?+"
+    r"|for records that no rule (?:and no fallback rule )?+covers: none of [\d,]++ in training)"
 )
 _FIGURES_IN_LABEL = re.compile(rf"\s{_FIGURES}[:)]")
 _FIGURES_AFTER_LABEL = re.compile(rf"(?<=\s){_FIGURES}(?::|\)\Z)")

@@ -67,7 +67,7 @@ _NEXT = re.compile(r"\s++(AND|THEN)\b\s*+")
 _WORD = rf"`(?:[^`]++|``)*+`|{_QUOTED.pattern}|(?!(?:AND|THEN|in|not|is)\b)[^\s<>=!`\"'{{}}]++"
 _DERIVED = re.compile(rf"(?:{_WORD})(?: (?:{_WORD}))*+", re.DOTALL)
 # The line of probabilities that is printed after the figures of a rule.
-_POINTS_ROW = re.compile(r"\n[^\S\n]*+probability of [^\n]*+\s*+\Z")
+_POINTS_ROW = re.compile(r"\n[^\S\n]*+(?:balanced |weighted )?+probability of [^\n]*+\s*+\Z")
 _MAX_MESSAGE = 600
 # Frequent mistakes, and the hints that are added to the error message.
 _HINTS = (

@@ -7,20 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT
+from diverse_rule_sets.model._figures import class_counts_text, percent, weight_text, weighted_precision
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._notebook_parts import colour_of, condition_html, element, label_html, text_html
 from diverse_rule_sets.model._notebook_scorecards import card_table, steps_html
+from diverse_rule_sets.model._points_text import gaps_text, points_groups, probability_name
 from diverse_rule_sets.model._ranges import order_text
 from diverse_rule_sets.model._scorecards import scorecards_of
-from diverse_rule_sets.model._text import (
-    class_counts_text,
-    conflict_text,
-    digits,
-    missing_text,
-    percent,
-    points_figures,
-    weight_notes,
-)
+from diverse_rule_sets.model._text import conflict_text, missing_text, n_default, never_default, never_default_text
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
@@ -45,20 +39,26 @@ def table(rule_set: RuleSet) -> str:
         condition = f"if no rule covers a record ({n_uncovered:,} of {n_records:,})"
         parts.append(f"<details><summary>{number}: {condition}, the first one that covers it decides</summary>")
         parts.append(_rows(rule_set, rule_set.fallbacks, len(rule_set) + 1, n_records) + "</details>")
-    n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
-    figures = f"default label of {_count(n_default, 'record')}"
-    if n_default:
-        figures += _counts(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
-    default = label_html(rule_set.classes, rule_set.default)
-    parts.append(f'<p>OTHERWISE {default} <span class="drs-muted">({figures})</span></p>')
+    parts.append(f"<p>{_default(rule_set)}</p>")
     if len(rule_set) > 1:
         note = f"{conflict_text(rule_set)} All figures are for the training records."
         parts.append(f'<p class="drs-muted">{escape(note)}</p>')
-    notes = [note for note in (weight_notes(rule_set), missing_text(rule_set)) if note]
+    notes = [note for note in (weight_text(rule_set), missing_text(rule_set)) if note]
     parts += [f'<p class="drs-muted">{text_html(note)}</p>' for note in notes]
     orders = "<br>".join(text_html(order_text(*pair)) for pair in rule_set.orders.items())
     parts.append(f'<p class="drs-muted">{orders}</p>' if orders else "")
     return element(str(rule_set), parts)
+
+
+def _default(rule_set: RuleSet) -> str:
+    """Return the default label and how many training records get it, or that no record does."""
+    default, n_records = label_html(rule_set.classes, rule_set.default), n_default(rule_set)
+    if never_default(rule_set):
+        return f'<span class="drs-muted">{never_default_text(rule_set, "")}</span>{default}'
+    figures = f"default label of {_count(n_records, 'record')}"
+    if n_records:
+        figures += _counts(tuple(zip(rule_set.classes, rule_set.default_counts, strict=True)))
+    return f'OTHERWISE {default} <span class="drs-muted">({figures})</span>'
 
 
 def rule_html(rule: Rule) -> str:
@@ -70,7 +70,7 @@ def rule_html(rule: Rule) -> str:
         figures += _counts(rule.class_counts)
         parts.append(f'{_bar(classes, rule)}<p class="drs-muted">{figures}</p>')
     if rule.points_table is not None and len(rule.points_table.rows[0]) == len(classes):
-        parts.append(_steps(rule, sorted(classes)))  # probabilities are in the order of the sorted classes
+        parts.append(_steps(rule, sorted(classes), "probability"))  # rows are in the order of the sorted classes
     parts += [card_table(card, classes) for card in scorecards_of([rule])]
     return element(str(rule), parts)
 
@@ -100,21 +100,25 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
     """Return one rule as a row of a table."""
     precision = escape(percent(rule.precision)) if rule.n_covered else "–"
     share = f'<br><span class="drs-muted">{escape(percent(rule.n_covered / n_records))}</span>' if n_records else ""
-    steps = _steps(rule, rule_set.classes) if rule_set.follows_points else ""
+    steps = _steps(rule, rule_set.classes, probability_name(rule_set)) if rule_set.follows_points else ""
+    weighted = weighted_precision(rule_set, rule, ".0%")
+    weighted = f'<br><span class="drs-muted">{escape(weighted)}</span>' if weighted else ""
     return (
         f'<tr><td class="drs-narrow drs-figure">{number}</td><td><div class="drs-body">{_body(rule)}</div>{steps}</td>'
         f'<td class="drs-narrow">{label_html(rule_set.classes, rule.label)}</td>'
-        f'<td class="drs-narrow">{precision}{_bar(rule_set.classes, rule)}</td>'
+        f'<td class="drs-narrow">{precision}{weighted}{_bar(rule_set.classes, rule)}</td>'
         f'<td class="drs-narrow drs-figure">{rule.n_covered:,}{share}</td></tr>'
     )
 
 
-def _steps(rule: Rule, classes: Sequence[Any]) -> str:
+def _steps(rule: Rule, classes: Sequence[Any], name: str) -> str:
     """Return the probability of the label of a rule by points; empty if the rule follows no points."""
     if rule.points_table is None:
         return ""
-    figures = [(points, digits(p, ".0%")) for points, p in points_figures(rule, classes)]
-    return steps_html(str(rule.points_table.column), label_html(classes, rule.label), figures)
+    groups = points_groups(rule, classes)
+    figures = [(group.points_text, group.shares_text(".0%")) for group in groups]
+    heading = f"{name} of {label_html(classes, rule.label)} by {text_html(str(rule.points_table.column))}"
+    return steps_html(heading, figures, gaps_text(rule, groups))
 
 
 def _body(rule: Rule) -> str:

@@ -71,18 +71,18 @@ def _cells(texts: Sequence[str]) -> str:
     return "".join(f'<td class="drs-narrow drs-figure">{text}</td>' for text in texts)
 
 
-def steps_html(column: str, label: str, figures: Sequence[tuple[str, str]]) -> str:
+def steps_html(heading: str, figures: Sequence[tuple[str, str]], note: str) -> str:
     """Return probabilities by points, each below its points.
 
     Parameters
     ----------
-    column : the name of the points
-    label : the label, as HTML
+    heading : what the figures are, as HTML
     figures : pairs of points and probability, as text
+    note : text after the figures; may be empty
     """
     steps = (
         f'<span class="drs-step"><span class="drs-muted">{escape(points)}</span> <span>{escape(share)}</span></span>'
         for points, share in figures
     )
-    name = f"<span>probability of {label} by {text_html(column)}:</span>"
-    return f'<div class="drs-steps">{name} {" ".join(steps)}</div>'
+    end = f' <span class="drs-muted">{escape(note)}</span>' if note else ""
+    return f'<div class="drs-steps"><span>{heading}:</span> {" ".join(steps)}{end}</div>'

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.columns import Column, as_any_values, column_of_values
-from diverse_rule_sets._input.values import NUMBER, identity, type_of
+from diverse_rule_sets._input.columns import CATEGORY, Column, as_any_values, column_of_values
+from diverse_rule_sets._input.values import BOOLEAN, NUMBER, identity, type_of
 from diverse_rule_sets.model._condition_base import Condition, Flags, comparable
 
 
@@ -17,7 +17,8 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     """Return the outcomes of testing all possible values, and a missing value, of one column.
 
     Returns a boolean array (n_outcomes, n_conditions) with different rows. If conditions compare by order, the column
-    has the type of their bounds, otherwise its values may have any type.
+    has the type of their bounds; if they name booleans only, it has no other values; otherwise its values may have any
+    type.
 
     Examples
     --------
@@ -27,7 +28,13 @@ def possible_outcomes(conditions: Sequence[Condition]) -> Flags:
     """
     kinds = {condition.kind for condition in conditions if condition.comparisons}
     values = [value for condition in conditions for value in condition.values_named]
-    column = _ordered(conditions, kinds.pop(), values) if len(kinds) == 1 else _listed(conditions)
+    types = {CATEGORY if getattr(one, "mixed", False) else type_of(v) for one in conditions for v in one.values_named}
+    if len(kinds) == 1:
+        column = _ordered(conditions, kinds.pop(), values)
+    elif types == {BOOLEAN}:
+        column = Column(conditions[0].column, BOOLEAN, np.array([0, 1, -1], np.int32), (False, True))
+    else:
+        column = _listed(conditions)
     packed = np.packbits([condition.holds(column) for condition in conditions], axis=0)  # a row may be very long
     return np.unpackbits(np.unique(packed, axis=1), axis=0, count=len(conditions)).T.astype(np.bool_)
 

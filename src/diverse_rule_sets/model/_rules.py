@@ -109,7 +109,7 @@ class RuleSet(RuleSetMethods):
         >>> print(RuleSet.parse("\n".join(lines)))
         1. IF age <= 37
            THEN good (covers none of 0 records)
-           OTHERWISE bad (some rule covers each of the 0 records)
+           OTHERWISE bad
         """
         parsed = parse_rule_set(text)
         rules, fallbacks = ([Rule(*parts) for parts in some] for some in (parsed.rules, parsed.fallbacks))

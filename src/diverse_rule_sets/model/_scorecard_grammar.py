@@ -211,8 +211,14 @@ class ParsedRuleSet(NamedTuple):
 
 _BLOCK = re.compile(
     r"\s*+(?:(?P<scorecard>Scorecard\b)|(?P<rule>(?:\d++\.\s*+)?+IF\b)|(?P<fallbacks>Fallback rules\b)"
-    r"|(?P<default>OTHERWISE\b)|(?P<row>probability of .*: \d)|(?P<conflict>If several rules cover a record, )"
+    r"|(?P<default>OTHERWISE\b|The rules (?:and fallback rules )?+cover every possible record: )"
+    r"|(?P<row>(?:balanced |weighted )?+probability of .*: \d)|(?P<conflict>If several rules cover a record, )"
     r"|(?P<missing>Missing values:)|(?P<order>Order of ))"
+)
+
+
+_DEFAULT = re.compile(
+    r"\A\s*+(?:OTHERWISE|The rules (?:and fallback rules )?+cover every possible record: none gets the default label)"
 )
 
 
@@ -246,7 +252,7 @@ def _rule_set(text: str) -> ParsedRuleSet:
         scorecards,
         tuple(rule for is_rule, rule in parsed if is_rule),
         tuple(rule for is_rule, rule in parsed if not is_rule),
-        read_rule(default.strip().replace("OTHERWISE", "IF anything THEN", 1), NO_COLUMNS)[1],
+        read_rule(_DEFAULT.sub("IF anything THEN", default, count=1), NO_COLUMNS)[1],
         conflict,
         tuple(pair for kind, block in blocks if kind == "missing" for pair in _missing_values(block)),
     )

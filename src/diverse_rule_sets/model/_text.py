@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.frames import frame_like
 from diverse_rule_sets.model._decision import CONFLICTS
+from diverse_rule_sets.model._figures import class_counts_text, digits, weight_text, weighted_precision
 from diverse_rule_sets.model._formatting import format_body, format_label, format_listed_name, format_value
+from diverse_rule_sets.model._points_text import points_row
 from diverse_rule_sets.model._ranges import order_text
+from diverse_rule_sets.model._reachable import cover_everything
 
 if TYPE_CHECKING:
     from diverse_rule_sets.model._rule import Rule
@@ -18,31 +21,61 @@ if TYPE_CHECKING:
 
 def rule_set_text(rule_set: RuleSet) -> str:
     """Return the rules as text, then the fallback rules, the default label last."""
-    uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
-    total = sum(rule_set.class_totals)
     width = len(str(len(rule_set.all_rules)))
     parts = list(map(str, rule_set.scorecards))
     shown = _points_rows(rule_set, width + 2)
     for j, rule in enumerate(rule_set.rules, 1):
-        parts.append(f"{j:>{width}}. {_rule_text(rule, total, width + 2)}{shown[j - 1]}")
-    n_uncovered = sum(rule_set.uncovered_counts)
-    coverage = f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
-    coverage = coverage if n_uncovered else f"some rule covers each of the {total:,} records"
+        parts.append(f"{j:>{width}}. {_rule_text(rule, rule_set, width + 2)}{shown[j - 1]}")
     if rule_set.fallbacks:
-        condition = f"if no rule covers a record ({coverage})"
+        condition = f"if no rule covers a record ({_coverage_text(rule_set)})"
         parts.append(f"Fallback rules: {condition}, the first fallback rule that covers it decides:")
         for j, rule in enumerate(rule_set.fallbacks, len(rule_set.rules) + 1):
-            parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}{shown[j - 1]}")
-        n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
-        default_counts = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
-        coverage = f"no rule and no fallback rule covers {n_default:,} of {total:,} records"
-        coverage += class_counts_text(default_counts)
-        coverage = coverage if n_default else f"some rule or fallback rule covers each of the {total:,} records"
-    parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
+            parts.append(f"{j:>{width}}. {_fallback_text(rule, rule_set, width + 2)}{shown[j - 1]}")
+    parts.append(f"{'':{width}}  {_default_text(rule_set)}")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
-    notes = [note for note in (weight_notes(rule_set), missing_text(rule_set)) if note]
+    notes = [note for note in (weight_text(rule_set), missing_text(rule_set)) if note]
     return "\n".join([*parts, *notes, *(order_text(column, order) for column, order in rule_set.orders.items())])
+
+
+def _coverage_text(rule_set: RuleSet) -> str:
+    """Return how many training records no rule covers."""
+    n_uncovered, total = sum(rule_set.uncovered_counts), sum(rule_set.class_totals)
+    if not n_uncovered:
+        return f"some rule covers each of the {total:,} records"
+    uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
+    return f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
+
+
+def n_default(rule_set: RuleSet) -> int:
+    """Return the number of training records that get the default label."""
+    return max(sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
+
+
+def never_default(rule_set: RuleSet) -> bool:
+    """Return whether no possible record gets the default label: it is proved that some rule covers each of them."""
+    return not n_default(rule_set) and cover_everything([rule.conditions for rule in rule_set.all_rules])
+
+
+def never_default_text(rule_set: RuleSet, label: str) -> str:
+    """Return the sentence that no record gets the default label; it is read back by :mod:`._scorecard_grammar`."""
+    rules = "rules and fallback rules" if rule_set.fallbacks else "rules"
+    return f"The {rules} cover every possible record: none gets the default label {label}"
+
+
+def _default_text(rule_set: RuleSet) -> str:
+    """Return the line of the default label: which training records get it, or that no record does."""
+    label, total = format_label(rule_set.default), sum(rule_set.class_totals)
+    if never_default(rule_set):
+        return never_default_text(rule_set, label)
+    nothing = "no rule and no fallback rule" if rule_set.fallbacks else "no rule"
+    if not total:
+        return f"OTHERWISE {label}"
+    if not n_default(rule_set):
+        return f"OTHERWISE {label} (for records that {nothing} covers: none of {total:,} in training)"
+    counts = rule_set.default_counts if rule_set.fallbacks else rule_set.uncovered_counts
+    texts = class_counts_text(tuple(zip(rule_set.classes, counts, strict=True)))
+    return f"OTHERWISE {label} ({nothing} covers {n_default(rule_set):,} of {total:,} records{texts})"
 
 
 def missing_text(rule_set: RuleSet) -> str:
@@ -60,50 +93,8 @@ def missing_text(rule_set: RuleSet) -> str:
 def _points_rows(rule_set: RuleSet, indent: int) -> list[str]:
     """Return for each rule the line with its probabilities by points; empty for a rule that follows no points."""
     margin = "\n" + " " * indent
-    rows = [points_row(rule, rule_set.classes) if rule_set.follows_points else "" for rule in rule_set.all_rules]
+    rows = [points_row(rule, rule_set) for rule in rule_set.all_rules]
     return [margin + row if row else "" for row in rows]
-
-
-# Number of figures in a row of probabilities by points; of more, some are left out.
-_MAX_FIGURES = 12
-
-
-def points_row(rule: Rule, classes: Sequence[Any]) -> str:
-    """Return the probability of the label of a rule by points as one line; empty if the rule follows no points."""
-    table = rule.points_table
-    if table is None:
-        return ""
-    texts = (f"{points}: {digits(p)}" for points, p in points_figures(rule, classes))
-    return f"probability of {format_label(rule.label)} by {table.column}: {', '.join(texts)}"
-
-
-def points_figures(rule: Rule, classes: Sequence[Any]) -> list[tuple[str, float]]:
-    """Return the figures of :func:`points_groups`, each with its points as text such as ``3`` or ``5 to 7``."""
-    return [(points_text(low, high), p) for low, high, p in points_groups(rule, classes)]
-
-
-def points_text(low: int, high: int) -> str:
-    """Return a range of points as text, such as ``3`` or ``5 to 7``."""
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def points_groups(rule: Rule, classes: Sequence[Any]) -> list[tuple[int, int, float]]:
-    """Return the probabilities of the label of a rule by points, at most a few: lowest points, highest points, figure.
-
-    Numbers of points with equal figures, rounded to two digits, are one group; of many groups some are left out.
-    """
-    table = rule.points_table
-    if table is None:
-        return []
-    k = list(classes).index(rule.label)
-    groups: list[tuple[int, int, float]] = []
-    for points, row in enumerate(table.rows, table.low):
-        if groups and digits(groups[-1][2]) == digits(row[k]):
-            groups[-1] = (groups[-1][0], points, groups[-1][2])
-        else:
-            groups.append((points, points, row[k]))
-    step = -(-(len(groups) - 1) // (_MAX_FIGURES - 1)) if len(groups) > _MAX_FIGURES else 1
-    return groups[::step] + ([groups[-1]] if (len(groups) - 1) % step else [])
 
 
 def conflict_text(rule_set: RuleSet) -> str:
@@ -115,9 +106,8 @@ def conflict_text(rule_set: RuleSet) -> str:
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     """Return the rules, the fallback rules, the default label and the signs as the columns of a table, a row each."""
     all_rules = rule_set.all_rules
-    n_default = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks)
     counts = [*rule_set.class_counts(all_rules).astype(int).tolist(), list(rule_set.default_counts)]
-    if n_default <= 0:
+    if not n_default(rule_set):
         counts[-1] = [0] * len(rule_set.classes)
     sizes = [sum(row) for row in counts]
     labels = [*(rule.label for rule in all_rules), rule_set.default]
@@ -235,93 +225,24 @@ def other_rules_text(rule_set: RuleSet, group: Sequence[int], deciding: int) -> 
     return text
 
 
-_SMALLEST = {".2f": 0.01, ".3f": 0.001, ".1%": 0.001, ".0%": 0.01}  # the smallest number above 0 in each format
-
-
-def digits(share: float, form: str = ".2f") -> str:
-    """Return a share rounded to a few digits; a share other than 0 and 1 is never rounded to 0 or 1.
-
-    Examples
-    --------
-    >>> digits(1), digits(0.9956), digits(0.004), digits(0.9996, ".3f"), digits(0.0004, ".1%")
-    ('1.00', '>0.99', '<0.01', '>0.999', '<0.1%')
-    """
-    text = format(share, form)
-    if share < 1 and text == format(1, form):
-        return ">" + format(1 - _SMALLEST[form], form)
-    return "<" + format(_SMALLEST[form], form) if share > 0 and text == format(0, form) else text
-
-
-def _rule_text(rule: Rule, total: int, indent: int) -> str:
+def _rule_text(rule: Rule, rule_set: RuleSet, indent: int) -> str:
     """Return one rule with its figures as text, wrapped."""
-    margin = " " * indent
+    margin, total = " " * indent, sum(rule_set.class_totals)
     one_line = f"IF {format_body(rule.conditions)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
-    figures = f"precision {digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
+    weighted = weighted_precision(rule_set, rule)
+    precision = f"precision {digits(rule.precision)}, {weighted + ', ' if weighted else ''}"
+    figures = f"{precision}covers {rule.n_covered:,} of {total:,} records"
     figures = figures if rule.n_covered else f"covers none of {total:,} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{class_counts_text(rule.class_counts)})"
 
 
-def weight_text(rule_set: RuleSet) -> str:
-    """Return a sentence about the class weights; empty if they are about equal."""
-    weights = rule_set.class_weights
-    if weights is None or max(weights) <= 1.1 * min(weights):
-        return ""
-    if _is_balanced(weights, rule_set.class_totals):
-        return (
-            "All classes have the same total weight: the label of a rule is the class that is unusually frequent in it."
-        )
-    texts = (f"{format_label(label)} {weight:.3g}" for label, weight in zip(rule_set.classes, weights, strict=True))
-    return f"Weight of a record by class: {', '.join(texts)}."
-
-
-def weight_notes(rule_set: RuleSet) -> str:
-    """Return what is said about class weights below the rules; of probabilities too, if some are printed."""
-    notes = (weight_text(rule_set), probability_text(rule_set) if rule_set.follows_points else "")
-    return " ".join(note for note in notes if note)
-
-
-def probability_text(rule_set: RuleSet) -> str:
-    """Return a sentence about how class weights change the probabilities; empty if the weights are about equal."""
-    if rule_set.class_weights is None or not weight_text(rule_set):
-        return ""
-    if _is_balanced(rule_set.class_weights, rule_set.class_totals):
-        return "The probabilities treat all classes as equally frequent: in the data, a rare class is less likely."
-    return "The probabilities count every record by the weight of its class: in the data, the class shares differ."
-
-
-def _is_balanced(weights: Sequence[float], totals: Sequence[int]) -> bool:
-    """Return whether all classes have the same total weight."""
-    mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
-    return max(mass) < 1.001 * min(mass)
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage; a share other than 0 and 1 is never rounded to 0% or 100%.
-
-    Examples
-    --------
-    >>> percent(1), percent(0.916), percent(0.9999), percent(0.0001)
-    ('100%', '91.6%', '>99.9%', '<0.1%')
-    """
-    if 0 < share < 0.001:
-        return "<0.1%"
-    if 0.999 < share < 1:
-        return ">99.9%"
-    return f"{100 * share:.1f}%".replace(".0%", "%")
-
-
-def _fallback_text(rule: Rule, indent: int) -> str:
+def _fallback_text(rule: Rule, rule_set: RuleSet, indent: int) -> str:
     """Return one fallback rule with its figures as text, on one line if it fits."""
     body, label = f"IF {format_body(rule.conditions)}", format_label(rule.label)
-    figures = f"({digits(rule.precision)} of {rule.n_covered:,}{class_counts_text(rule.class_counts)})"
+    weighted = weighted_precision(rule_set, rule)
+    figures = f"{digits(rule.precision)} of {rule.n_covered:,}{', ' + weighted if weighted else ''}"
+    figures = f"({figures}{class_counts_text(rule.class_counts)})"
     figures = figures if rule.n_covered else "(decides no records)"
     separator = " " if len(body) + len(label) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{separator}THEN {label} {figures}"
-
-
-def class_counts_text(class_counts: Sequence[tuple[Any, int]]) -> str:
-    """Return class counts as text such as `: 38 virginica, 1 versicolor`, the largest first; empty without records."""
-    present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    texts = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
-    return ": " + ", ".join(texts) if present else ""

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._reachable import cover_everything
 from diverse_rule_sets.model._rule import Rule
-from diverse_rule_sets.model._text import digits
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import NORMAL, SMALL, bar_legend, class_bars, label_ticks, set_title
 from diverse_rule_sets.report._plain_text import with_noun
@@ -149,6 +150,8 @@ class CoverageDisplay(RuleSetDisplay):
         last = len(places) - 1
         nothing = "no rule and no fallback rule" if last > self.n_rules else "no rule"
         headings[last] = f"{nothing} covers the record: default label"
+        if not self.counts[last].any() and cover_everything([rule.conditions for rule in self.rules]):
+            headings[last] = "every possible record is covered, so none gets the default label"
         for j, text in headings.items():
             line = places[j] - 0.9
             ax.text(0, line, f" {text}", fontsize=SMALL, style="italic", va="center")

@@ -17,10 +17,11 @@ import numpy as np
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colours
 from diverse_rule_sets._util.files import whole_file
+from diverse_rule_sets.model._figures import percent, probability_text, weight_text, weight_word, weighted_share
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._ranges import order_text
 from diverse_rule_sets.model._rules import RuleSet
-from diverse_rule_sets.model._text import conflict_text, missing_text, percent, probability_text, weight_text
+from diverse_rule_sets.model._text import conflict_text, missing_text, never_default
 from diverse_rule_sets.report._page_content import content
 from diverse_rule_sets.report._plain_text import with_noun
 from diverse_rule_sets.report._summary import Summary, summarise
@@ -214,6 +215,12 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
         "headings": _HEADINGS,
         "anything": ANYTHING,
         "default": rule_set.classes.index(rule_set.default),
+        "never_default": never_default(rule_set),
+        "weight_word": weight_word(rule_set),
+        "weighted": [
+            weighted_share(rule_set, rule.label, fact["class_counts"])
+            for rule, fact in zip(rule_set.all_rules, facts["rules"], strict=True)
+        ],
         "conflict": conflict_text(rule_set),
         "weights": weight_text(rule_set),
         "missing": missing_text(rule_set),

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._util.colours import MAX_DISTINCT
+from diverse_rule_sets.model._points_text import gaps_text, points_groups, probability_name
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import LEADER, Scorecard, ScorecardColumn
-from diverse_rule_sets.model._text import digits, points_groups, points_text
 from diverse_rule_sets.report._page_model import Field
 from diverse_rule_sets.report._plain_text import name_of, phrase
 
@@ -41,13 +41,16 @@ def steps_of(rule_set: RuleSet) -> list[dict[str, Any] | None]:
 
 
 def _steps(rule: Rule, rule_set: RuleSet) -> dict[str, Any] | None:
-    """Return the name of the points that a rule follows, and the figures: lowest and highest points, texts of both."""
-    if rule.points_table is None or not rule_set.follows_points:
+    """Return what is shown of the points that a rule follows; a figure is lowest points, highest points, two texts."""
+    table = rule.points_table
+    if table is None or not rule_set.follows_points:
         return None
     groups = points_groups(rule, rule_set.classes)
     return {
-        "column": str(rule.points_table.column),
-        "figures": [[low, high, points_text(low, high), digits(p, ".0%")] for low, high, p in groups],
+        "name": probability_name(rule_set).capitalize(),
+        "column": str(table.column),
+        "figures": [[group.low, group.high, group.points_text, group.shares_text(".0%")] for group in groups],
+        "note": gaps_text(rule, groups),
     }
 
 

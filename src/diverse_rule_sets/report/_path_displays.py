@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._util.colours import GREY, some_class_colours
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
 from diverse_rule_sets.estimators._unwrap import unwrap
-from diverse_rule_sets.model._text import percent
+from diverse_rule_sets.model._figures import percent
 from diverse_rule_sets.path import DiversityPath, diversity_path
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import NORMAL, SMALL, class_entries, draw_message, legend, set_title

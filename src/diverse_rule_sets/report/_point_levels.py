@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from diverse_rule_sets.model._formatting import format_label
+from diverse_rule_sets.model._reachable import reachable_points
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import LEAD, LEADER, POINTS, Scorecard, ScorecardColumn
@@ -104,8 +105,8 @@ def find_levels(summary: Summary, card: Scorecard, cuts: Sequence[Cut]) -> list[
     """Return the bars of a scorecard, from the lowest: of the last label first, because the first is at the top."""
     if not card.has_leader:
         points = summary.column(card.column(POINTS)).values.astype(np.int64)
-        everything = np.ones(points.size, np.bool_)
-        return _bars(summary, None, points, everything, cuts, _MAX_BARS)
+        bars = _bars(summary, None, points, np.ones(points.size, np.bool_), cuts, _MAX_BARS)
+        return _possible(bars, reachable_points(card.column(POINTS)))
     leads = summary.column(card.column(LEAD)).values.astype(np.int64)
     leaders = summary.column(card.column(LEADER)).values
     tested = {cut.leader for cut in cuts}
@@ -115,8 +116,17 @@ def find_levels(summary: Summary, card: Scorecard, cuts: Sequence[Cut]) -> list[
     for k in reversed(labels):
         name = format_label(card.labels[k])
         own = [cut for cut in cuts if cut.leader in (None, name)]
-        groups += _bars(summary, name, leads, leaders == k, own, most)
+        bars = _bars(summary, name, leads, leaders == k, own, most)
+        groups += _possible(bars, reachable_points(card.column(LEAD), [card.leads(card.labels[k])]))
     return groups
+
+
+def _possible(bars: list[Level], points: Sequence[int] | None) -> list[Level]:
+    """Return the bars without those whose points cannot occur; all bars if it is not known which points can."""
+    if points is None:
+        return bars
+    found = [bar for bar in bars if sum(bar.class_counts) or any(bar.low <= n <= bar.high for n in points)]
+    return found or bars
 
 
 def _bars(

@@ -10,9 +10,10 @@ import numpy as np
 
 from diverse_rule_sets._util.colours import class_colour, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
+from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label, format_scorecard_name
+from diverse_rule_sets.model._points_text import points_text
 from diverse_rule_sets.model._scorecards import Scorecard
-from diverse_rule_sets.model._text import digits, points_text
 from diverse_rule_sets.report._display import RuleSetDisplay
 from diverse_rule_sets.report._legends import (
     NORMAL,
@@ -213,13 +214,14 @@ class ScorecardDisplay(RuleSetDisplay):
 
 def _edge(group: Sequence[tuple[Level, float]], bound: int | None, side: float) -> float:
     """Return the position of a bound among the bars of one label; `side` is -0.5 below the points and 0.5 above."""
-    first, place = group[0]
-    last_place = group[-1][1]
+    bottom, top = group[0][1] - 0.5, group[-1][1] + 0.5
     if bound is None:
-        return place - 0.5 if side < 0 else last_place + 0.5
-    width = first.high - first.low + 1
-    position = place - 0.5 + (bound - first.low + (side > 0)) / width
-    return min(max(position, place - 0.5), last_place + 0.5)
+        return bottom if side < 0 else top
+    end = bound + (side > 0)  # the strip begins or ends below these points
+    for bar, place in group:
+        if end <= bar.high:
+            return place - 0.5 + max(end - bar.low, 0) / (bar.high - bar.low + 1)
+    return top
 
 
 def _places(bars: Sequence[Level]) -> tuple[list[float], float]:

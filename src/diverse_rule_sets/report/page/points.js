@@ -5,16 +5,17 @@ function stepNodes(page, model, result, j) {
   const steps = page.steps[j];
   if (!steps) return [];
   const table = model.points_tables[j];
-  const highest = table.low + table.rows.length - 1;
-  const points = Math.min(Math.max(result.values[table.column], table.low), highest);
+  const [lowest, highest] = [steps.figures[0][0], steps.figures[steps.figures.length - 1][1]];
+  const points = Math.min(Math.max(result.values[table.column], lowest), highest);
   const covers = result.checks[j].every(Boolean);
   const cells = steps.figures.map(([low, high, text, share]) => {
     const here = covers && low <= points && points <= high;
     return el("span", { class: "step", "aria-current": here ? "true" : null }, el("small", {}, text), ` ${share}`);
   });
   const label = labelNode(page, page.facts.rules[j].label_position);
-  const title = el("span", { class: "step-title" }, "Probability of ", label, " by ", bdi(steps.column), ":");
-  return [el("div", { class: "steps" }, title, ...cells)];
+  const title = el("span", { class: "step-title" }, `${steps.name} of `, label, " by ", bdi(steps.column), ":");
+  const note = steps.note ? [el("small", {}, steps.note)] : [];
+  return [el("div", { class: "steps" }, title, ...cells, ...note)];
 }
 
 // The cell of the points of a sign: a number, or, with several labels, a number for each label that gets points.
