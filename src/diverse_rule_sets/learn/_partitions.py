@@ -36,7 +36,7 @@ def partitions(value: Value, cards: Sequence[Scorecard], like: FoundRules, given
     search = value.local_search
     if given.n_given or not search.limits.limit_overlap:
         return None
-    best, highest = None, -np.inf
+    best, highest = None, 0.0  # a division must be worth its price
     for card in cards:
         for bodies in _parts(value.encoder, card):
             worth = sum(value.gain(body, value.backend.cover(body)) for body in bodies) - value.price(bodies)
