@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.cli._codes import kept_codes, typed_codes
-from diverse_rule_sets.cli._column_types import Cells, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import LoadedTable
+from diverse_rule_sets.sources._cells import Cells, as_labels
 
 _MIN_RECORDS = 20  # with fewer records, each may have a class of its own
 _MANY_CLASSES = 1000

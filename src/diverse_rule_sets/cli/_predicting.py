@@ -15,12 +15,12 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special, whole_file
 from diverse_rule_sets.cli._codes import texts_in_model
-from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_errors, write_standard_output
 from diverse_rule_sets.cli._reading import LoadedTable, load
 from diverse_rule_sets.model._answers import no_answers
 from diverse_rule_sets.model._condition_base import plain_conditions
+from diverse_rule_sets.sources._cells import TEXT, as_labels
 
 ALL = "all"
 _WRITE_BLOCK = 100_000  # records written to a pipe at a time

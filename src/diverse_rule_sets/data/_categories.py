@@ -91,9 +91,7 @@ def _is_identifier(totals: CategoryTotals) -> bool:
     return n_values > _MIN_VALUES and 2 * n_values > n_known and n_frequent < _FREQUENT_SHARE * n_known
 
 
-def _identifier_text(
-    column: Column, counts: Integers, present: Integers, totals: CategoryTotals, named_in: str
-) -> str:
+def _identifier_text(column: Column, counts: Integers, present: Integers, totals: CategoryTotals, named_in: str) -> str:
     """Return the text of the warning about a column that looks like an identifier."""
     size = f"({_number_text(present, totals)} different values in {totals.n_known:,} records)"
     result = "rules use only whether it is missing" if (column.values < 0).any() else "it is left out of the rules"

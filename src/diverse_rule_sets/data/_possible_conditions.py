@@ -177,7 +177,9 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
         edges = [_midpoint(values[cut - 1], lows[cut]) for cut in cuts.tolist()]
     else:
-        edges = _uniform_edges(lows, values, n_bins) if binning == "uniform" else _quantile_edges(values, counts, n_bins)
+        edges = (
+            _uniform_edges(lows, values, n_bins) if binning == "uniform" else _quantile_edges(values, counts, n_bins)
+        )
     # An edge without values above it separates nothing, and would bound the outer interval.
     return sorted({shortest(edge, values, counts, column.kind, lows) for edge in edges if edge < values[-1]})
 
