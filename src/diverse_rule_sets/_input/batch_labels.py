@@ -39,8 +39,14 @@ class BatchLabels:
         labels : array or series
         origin : the file or batch, for errors
         """
-        array = np.asarray(as_label_array(labels))
-        if array.dtype.kind in "biu" or (array.dtype.kind == "f" and not np.isnan(array).any()):
+        array, encoded = None, _encoded(labels)
+        if encoded is None:
+            array = np.asarray(as_label_array(labels))
+        if encoded is not None:
+            found, positions = encoded
+            values = np.empty(len(found), object)
+            values[:] = found
+        elif array.dtype.kind in "biu" or (array.dtype.kind == "f" and not np.isnan(array).any()):
             values, positions = np.unique(array, return_inverse=True)
             found = values.tolist()
         else:
@@ -102,6 +108,18 @@ class BatchLabels:
         classes, final = encode_labels(np.repeat(labels, repeats), repeats * labels.size)
         order = final[::repeats]
         return classes, order, order[codes]
+
+
+def _encoded(labels: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
+    """Return the different labels of an Arrow column of text, and the position of each label; None for others."""
+    if not hasattr(labels, "combine_chunks") or str(labels.type) not in ("string", "large_string"):
+        return None
+    encoded = labels.combine_chunks().dictionary_encode()
+    if not hasattr(encoded, "indices"):  # too long for one array
+        return None
+    found = encoded.dictionary.to_pylist()
+    positions = encoded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return [*found, None] if encoded.null_count else found, positions
 
 
 def _key(label: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import BitRows, Flags, n_words, pack, popcount, unpack
+from diverse_rule_sets._bits.bitset import BitRows, Flags, n_words, popcount
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.memory import MEMORY_SHARE, physical_memory
@@ -140,24 +141,21 @@ def _write(
     if hasattr(os, "posix_fallocate") and n_rows * width:
         os.posix_fallocate(file.fileno(), 0, n_rows * width * _BYTES)
     progress = RecordProgress("packing", table.n_records, on_progress)
-    begin, waiting = 0, np.zeros((n_rows, 0), np.bool_)  # records that do not fill a word yet
-    sizes = np.zeros(n_rows, np.int64)
-
+    sizes, begin = np.zeros(n_rows, np.int64), 0
+    carried = np.zeros(n_rows, np.uint64)  # the last word of each row, which is not full yet
     for block in table.blocks(encoder.columns_tested(table)):
         encoded = _transformed(encoder, block)
-        rows, n = np.vstack([encoded.rows, encoded.given]), block.n_records
-        if waiting.shape[1] or n % 64:
-            flags = np.concatenate([waiting, unpack(rows, n)], axis=1)
-            whole = flags.shape[1] // 64 * 64
-            rows, waiting = pack(flags[:, :whole]), flags[:, whole:].copy()
-        if rows.shape[1]:
-            _write_at(file, rows, begin, width)
-            sizes += popcount(rows)
-        begin += rows.shape[1]
-        progress.add(n)
-    if waiting.shape[1]:
-        _write_at(file, pack(waiting), begin, width)
-        sizes += waiting.sum(axis=1)
+        first, n_carried = begin // 64, begin % 64
+        begin += block.n_records
+        for number, row in enumerate(itertools.chain(encoded.rows, encoded.given)):
+            sizes[number] += popcount(row)
+            words = _after(carried[number], n_carried, row)
+            n_full = begin // 64 - first
+            carried[number] = words[n_full] if n_full < words.size else 0
+            _write_at(file, words[:n_full], number * width + first)
+        progress.add(block.n_records)
+    for number in range(n_rows if begin % 64 else 0):
+        _write_at(file, carried[number : number + 1], number * width + begin // 64)
     n_items = len(encoder.conditions)
     kept = (sizes[:n_items] > 0) & (sizes[:n_items] < table.n_records)
     if not kept.all():
@@ -168,11 +166,22 @@ def _write(
     return kept
 
 
-def _write_at(file: IO[bytes], rows: BitRows, first_word: int, width: int) -> None:
-    """Write some words of each row at their place."""
-    for number, row in enumerate(rows):
-        file.seek((number * width + first_word) * _BYTES)
-        _write_all(file, row.tobytes())
+def _after(carried: np.uint64, n_carried: int, row: BitRows) -> BitRows:
+    """Return the words of a row after the bits that are carried from earlier records."""
+    if not n_carried:
+        return row
+    words = np.zeros(row.size + 1, np.uint64)
+    words[:-1] = row << np.uint64(n_carried)
+    words[1:] |= row >> np.uint64(64 - n_carried)
+    words[0] |= carried
+    return words
+
+
+def _write_at(file: IO[bytes], words: BitRows, position: int) -> None:
+    """Write some words at their place in the file."""
+    if words.size:
+        file.seek(position * _BYTES)
+        _write_all(file, words.tobytes())
 
 
 def _write_all(file: IO[bytes], content: bytes) -> None:

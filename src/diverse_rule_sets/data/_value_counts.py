@@ -112,8 +112,8 @@ class ValueCounts:
         self._coarsen()
 
     def _merge(self, label: int, new: Groups) -> None:
-        before = self._by_class.get(label, _EMPTY)
-        self._by_class[label] = _merged([before, new], self.shift)
+        before, new = self._by_class.get(label, _EMPTY), _joined(new, self.shift)
+        self._by_class[label] = _with_groups(before, new, self.shift) if before.low.size else new
 
     def _coarsen(self) -> None:
         """Leave out as many bits as needed, and no more."""
@@ -167,11 +167,32 @@ def _merged(parts: list[Groups], shift: int) -> Groups:
     if not low.size:
         return _EMPTY
     order = np.argsort(low)
-    low, high, counts = low[order], high[order], counts[order]
+    return _joined(Groups(low[order], high[order], counts[order]), shift)
+
+
+def _joined(groups: Groups, shift: int) -> Groups:
+    """Return sorted groups of which those with the same first bits are merged."""
+    low, high, counts = groups
     starts = np.flatnonzero(np.append(True, _differ(low, shift)))
     if starts.size == low.size:
-        return Groups(low, high, counts)
+        return groups
     return Groups(low[starts], np.maximum.reduceat(high, starts), np.add.reduceat(counts, starts))
+
+
+def _with_groups(before: Groups, new: Groups, shift: int) -> Groups:
+    """Return groups with others added; both are sorted, and most of the others are among the first."""
+    if shift >= 64:
+        return _merged([before, new], shift)
+    bits, new_bits = before.low >> np.uint64(shift), new.low >> np.uint64(shift)
+    position = np.searchsorted(bits, new_bits)
+    known = bits[np.minimum(position, bits.size - 1)] == new_bits
+    at, low, high, counts = position[known], before.low.copy(), before.high.copy(), before.counts.copy()
+    low[at], high[at] = np.minimum(low[at], new.low[known]), np.maximum(high[at], new.high[known])
+    counts[at] += new.counts[known]
+    if known.all():
+        return Groups(low, high, counts)
+    pairs = zip((low, high, counts), new, strict=True)
+    return Groups(*(np.insert(old, position[~known], one[~known]) for old, one in pairs))
 
 
 def _differ(low: Keys, shift: int) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 # Maximum number of records of a batch, and of cells of a batch of many columns.
-MAX_RECORDS, MAX_CELLS = 2**18, 2**23
+MAX_RECORDS, MAX_CELLS = 2**17, 2**22
 
 
 class Batch(NamedTuple):
