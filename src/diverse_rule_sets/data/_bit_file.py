@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from diverse_rule_sets._bits.bitset import BitRows, Flags, n_words, popcount
+from diverse_rule_sets._bits.mapped import map_rows
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.memory import MEMORY_SHARE, physical_memory
@@ -55,6 +56,7 @@ def encode(encoder: Encoder, table: Table, target: Target) -> Encoded:
     if not isinstance(table, SummaryTable):
         return encoder.fit_transform(table, target)
     encoder.fit(table, target)
+    table.forget(encoder.given_conditions.columns)
     return _pack(table, encoder, table.storage or Storage())
 
 
@@ -66,16 +68,25 @@ def _pack(table: SummaryTable, encoder: Encoder, storage: Storage) -> Encoded:
     place = folder if folder is not None else tempfile.gettempdir()
     path = _kept_path(folder, table, encoder, source_key)
     kept = None if path is None else _kept_items(path, n_items, encoder.n_given, n_records)
-    if path is not None and kept is not None:
-        encoder.keep(kept)
-        rows = _mapped(path, int(kept.sum()) + encoder.n_given, n_records)
-    else:
+    if kept is None:
         _check_space(n_rows * n_words(n_records) * _BYTES, n_rows, place)
         with _bit_file(place, path) as file:
             kept = _write(file, table, encoder, n_rows, on_progress)
-            encoder.keep(kept)
-            rows = _mapped(file, int(kept.sum()) + encoder.n_given, n_records)
-    return Encoded(rows[: int(kept.sum())], rows[int(kept.sum()) :])
+            if path is None:
+                encoder.keep(kept)
+                return _mapped_temporary(file, int(kept.sum()), encoder.n_given, n_words(n_records))
+    assert path is not None
+    encoder.keep(kept)
+    n_kept = int(kept.sum())
+    rows = _mapped(path, n_kept + encoder.n_given, n_records)
+    return Encoded(rows[:n_kept], rows[n_kept:])
+
+
+def _mapped_temporary(file: IO[bytes], n_items: int, n_given: int, width: int) -> Encoded:
+    """Return the rows of a temporary file, to which further items can be added."""
+    file.seek(n_items * width * _BYTES)
+    given = np.frombuffer(file.read(n_given * width * _BYTES), np.uint64).reshape(n_given, width).copy()
+    return Encoded(map_rows(file, n_items, width), given)
 
 
 def _kept_items(path: Path, n_items: int, n_given: int, n_records: int) -> Flags | None:
@@ -113,8 +124,12 @@ def _bit_file(place: str, path: Path | None) -> Iterator[IO[bytes]]:
     """Open a file to write; it gets the path after the block, or else vanishes when it is closed."""
     try:
         if path is None:
-            with tempfile.TemporaryFile(dir=place, buffering=0) as file:
-                yield file
+            unnamed = tempfile.TemporaryFile(dir=place, buffering=0)  # noqa: SIM115: closed with the rows
+            try:
+                yield unnamed
+            except BaseException:
+                unnamed.close()
+                raise
             return
         handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=place)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,10 @@ class SummaryTable(Table):
     def summarised(self, name: Hashable, weights: NDArray[np.float64]) -> Summarised:
         """Return the groups of a column with their numbers of records; ``weights`` are those of the classes."""
         return self._summaries[name].finish(self._classes, weights)
+
+    def forget(self, kept: Collection[Hashable]) -> None:
+        """Free the memory of the summaries of all but some columns; their conditions are known."""
+        self._summaries = {name: summary for name, summary in self._summaries.items() if name in kept}
 
     def holds_objects(self, name: Hashable) -> bool:
         """Return whether a column is stored as Python objects in some batch."""
