@@ -7,6 +7,8 @@ take them back at any time, because it can read them again.
 from __future__ import annotations
 
 import mmap
+import os
+import weakref
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -20,14 +22,15 @@ _BYTES = 8  # of a word
 
 
 def map_rows(file: IO[bytes], n_rows: int, n_words: int) -> BitRows:
-    """Return the rows of an open temporary file, which is closed with the last array that uses it."""
-    if not n_rows * n_words:
-        file.close()
-        return np.zeros((n_rows, n_words), np.uint64)
-    file.truncate((n_rows + _N_SPARE) * n_words * _BYTES)
-    whole: Any = np.memmap(file, np.uint64, "r+", shape=(n_rows + _N_SPARE, n_words))
-    whole.rows_in_use, whole.rows_file = n_rows, file
-    return np.asarray(whole)[:n_rows]
+    """Return the rows of an open temporary file, and close it; the last array that uses the rows removes them."""
+    with file:
+        if not n_rows * n_words:
+            return np.zeros((n_rows, n_words), np.uint64)
+        file.truncate((n_rows + _N_SPARE) * n_words * _BYTES)
+        whole: Any = np.memmap(file, np.uint64, "r+", shape=(n_rows + _N_SPARE, n_words))
+        whole.rows_in_use, whole.rows_file = n_rows, os.dup(file.fileno())
+        weakref.finalize(whole, os.close, whole.rows_file)
+        return np.asarray(whole)[:n_rows]
 
 
 def _whole(rows: BitRows) -> Any:
@@ -47,11 +50,11 @@ def with_rows(rows: BitRows, more: Sequence[BitRows]) -> BitRows:
     if whole is not None and whole.rows_in_use == n_rows and n_rows + n_new <= whole.shape[0]:
         try:
             # Not through the map: a full disk would end the process.
-            whole.rows_file.seek(n_rows * rows.shape[1] * _BYTES)
+            os.lseek(whole.rows_file, n_rows * rows.shape[1] * _BYTES, os.SEEK_SET)
             for row in more:
-                content = memoryview(np.ascontiguousarray(row).tobytes())
+                content = memoryview(row.tobytes())
                 while content:
-                    content = content[whole.rows_file.write(content) or 0 :]
+                    content = content[os.write(whole.rows_file, content) :]
             whole.rows_in_use = n_rows + n_new
             return np.asarray(whole)[: n_rows + n_new]
         except OSError:  # the disk is full

@@ -62,7 +62,8 @@ class BatchLabels:
         codes = np.array([self._code(label, values[k], origin) for k, label in enumerate(found)], np.int64)
         if len(self._codes) > MAX_LABELS:
             raise ValueError(
-                f"{origin}: the target {self._name!r} has more than {MAX_LABELS:,} different values, expected a few classes"
+                f"{origin}: the target {self._name!r} has more than {MAX_LABELS:,} different values, expected a few "
+                "classes"
             )
         batch = codes[np.reshape(positions, -1)]
         n_missing = int((batch < 0).sum())

@@ -14,10 +14,10 @@ class Progress:
 
     Parameters
     ----------
-    stage : the current step: ``"reading"`` and ``"packing"`` if a table is read in batches, ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``,
-        ``"growth"``, ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches
-        (``"first pass, without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last
-        message
+    stage : the current step: ``"reading"``, ``"reading again"`` and ``"packing"`` if a table is read in batches,
+        ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``, ``"growth"``,
+        ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches (``"first pass,
+        without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last message
     n_rules : number of rules so far; None if the stage has no rules yet
     coverage : share of the records that these rules cover; None if the stage has no rules yet
     detail : further text, for stages without rules

@@ -124,7 +124,7 @@ def _bit_file(place: str, path: Path | None) -> Iterator[IO[bytes]]:
     """Open a file to write; it gets the path after the block, or else vanishes when it is closed."""
     try:
         if path is None:
-            unnamed = tempfile.TemporaryFile(dir=place, buffering=0)  # noqa: SIM115: closed with the rows
+            unnamed = tempfile.TemporaryFile(dir=place, buffering=0)  # noqa: SIM115
             try:
                 yield unnamed
             except BaseException:

@@ -180,9 +180,11 @@ class LocalBackend:
     ) -> Mapping[int, LocalCover]:
         """Group the records by the sum of the points of the covers in which each record lies."""
         sums = np.zeros(self.n_records, np.int32)
-        for cover, value in zip(covers, points, strict=True):
+        for number, (cover, value) in enumerate(zip(covers, points, strict=True)):
             flags = bitset.unpack(cover.words, self.n_records)
             sums += flags if value == 1 else value * flags.astype(np.int32)
+            if number % _RELEASED == 0:
+                release(self._rows)
         if wanted is None:  # counting is faster than sorting, if sums are no negative numbers
             occurs = np.flatnonzero(np.bincount(sums)) if sums.min(initial=0) >= 0 else np.unique(sums)
             wanted = occurs.tolist()

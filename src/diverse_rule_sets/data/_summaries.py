@@ -131,8 +131,8 @@ class ColumnSummary:
             )
         if column.order != before.order:
             raise ValueError(
-                f"{origin}: column {self.name!r} has the ordered categories {_listed(column)}, but {_listed(before)} in "
-                f"{self.origin}; expected the same order"
+                f"{origin}: column {self.name!r} has the ordered categories {_listed(column)}, but {_listed(before)} "
+                f"in {self.origin}; expected the same order"
             )
         rounded, booleans = before.rounded or column.rounded, before.booleans or column.booleans
         self.column = replace(before, rounded=rounded, booleans=booleans)

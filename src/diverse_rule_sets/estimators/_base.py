@@ -140,8 +140,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         bits of the conditions, 1 bit for each record and condition. These are kept in the folder for temporary files
         (``TMPDIR``) during the fit. The values of a column are counted exactly up to 262,144 pairs of a value and a
         class (fewer in tables of more than 32 columns). With more, neighbouring values are counted together, such that
-        no cut point is further than 1 in 1,024 of the records from the one that exact counts would give; of columns
-        with more than 65,536 categories, the most frequent ones are counted. The same holds for tables in memory.
+        at most 1 in 1,024 of the records lie between two possible cut points (with up to 128 classes; 8 in tables of
+        more than 512 columns). Of columns with more than 65,536 categories, the most frequent ones are counted. The
+        same holds for tables in memory.
         """
         self._check_parameters()
         if on_progress is not None and not callable(on_progress):
@@ -219,8 +220,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         source = as_source(X)
         if source is None:
             return as_frame(X, self._explained(self._answer(X)))
-        batches = self._batches(source)
-        return join_frames(as_frame(one.frame, self._explained(answer_batch(one, self._answer))) for one in batches)
+        parts: list[Any] = []
+        for batch in self._batches(source):
+            like = batch.frame if not parts or type(parts[0]) is type(batch.frame) else parts[0]
+            parts.append(as_frame(like, self._explained(answer_batch(batch, self._answer))))
+        return join_frames(parts)
 
     def _explained(self, answers: Answers) -> dict[str, list[Any]]:
         """Return the columns of :meth:`explain`."""

@@ -65,4 +65,5 @@ def _is_frame(X: Any) -> bool:
         return False
     import narwhals as nw
 
-    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
+    batch = getattr(sys.modules.get("pyarrow"), "RecordBatch", None)
+    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame) or bool(batch and isinstance(X, batch))

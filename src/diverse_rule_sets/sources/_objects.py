@@ -127,13 +127,13 @@ class FramesSource(Source):
             first = next(iter(self._frames), None)
             if first is None:
                 raise InputError(f"{self.name}: there are no batches")
-            self._names = list(_wrapped(first, 1).columns)
+            self._names = list(_wrapped(_as_frame(first), 1).columns)
         return self._names
 
     def batches(self, columns: Collection[Hashable] | None = None) -> Iterator[Batch]:
         """Iterate over the records; empty frames are left out."""
         names = set(self.names)
-        for number, frame in enumerate(self._frames, 1):
+        for number, frame in enumerate(map(_as_frame, self._frames), 1):
             wrapped = _wrapped(frame, number)
             if set(wrapped.columns) != names:
                 other = sorted(map(repr, names ^ set(wrapped.columns)))[0]
@@ -142,6 +142,12 @@ class FramesSource(Source):
                 )
             if len(wrapped):
                 yield Batch(frame, f"batch {number}")
+
+
+def _as_frame(frame: Any) -> Any:
+    """Return a record batch of Arrow as a table; anything else unchanged."""
+    batch = getattr(sys.modules.get("pyarrow"), "RecordBatch", None)
+    return sys.modules["pyarrow"].Table.from_batches([frame]) if batch and isinstance(frame, batch) else frame
 
 
 def _wrapped(frame: Any, number: int) -> Any:
