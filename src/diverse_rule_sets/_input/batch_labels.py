@@ -39,33 +39,14 @@ class BatchLabels:
         labels : array or series
         origin : the file or batch, for errors
         """
-        array, encoded = None, _encoded(labels)
-        if encoded is None:
-            array = np.asarray(as_label_array(labels))
-        if encoded is not None:
-            found, positions = encoded
-            values = np.empty(len(found), object)
-            values[:] = found
-        elif array.dtype.kind in "biu" or (array.dtype.kind == "f" and not np.isnan(array).any()):
-            values, positions = np.unique(array, return_inverse=True)
-            found = values.tolist()
-        else:
-            objects = array.tolist()
-            kinds = set(map(type, objects))
-            keys = objects if len(kinds) == 1 and str in kinds else [_key(label) for label in objects]
-            distinct = dict.fromkeys(keys)
-            number = {key: k for k, key in enumerate(distinct)}
-            positions = np.fromiter(map(number.__getitem__, keys), np.int64, len(keys))
-            found = [key if type(key) is str else key[1] for key in distinct]
-            values = np.empty(len(found), object)
-            values[:] = found
+        found, values, positions = _distinct(labels)
         codes = np.array([self._code(label, values[k], origin) for k, label in enumerate(found)], np.int64)
         if len(self._codes) > MAX_LABELS:
             raise ValueError(
                 f"{origin}: the target {self._name!r} has more than {MAX_LABELS:,} different values, expected a few "
                 "classes"
             )
-        batch = codes[np.reshape(positions, -1)]
+        batch = codes[positions]
         n_missing = int((batch < 0).sum())
         if n_missing:
             self._n_missing += n_missing
@@ -111,16 +92,32 @@ class BatchLabels:
         return classes, order, order[codes]
 
 
-def _encoded(labels: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
-    """Return the different labels of an Arrow column of text, and the position of each label; None for others."""
-    if not hasattr(labels, "combine_chunks") or str(labels.type) not in ("string", "large_string"):
-        return None
-    encoded = labels.combine_chunks().dictionary_encode()
-    if not hasattr(encoded, "indices"):  # too long for one array
-        return None
-    found = encoded.dictionary.to_pylist()
-    positions = encoded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False).astype(np.int64)
-    return [*found, None] if encoded.null_count else found, positions
+def _distinct(labels: Any) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:
+    """Return the different labels as Python objects and as an array of their type, and the position of each label."""
+    if hasattr(labels, "combine_chunks") and str(labels.type) in ("string", "large_string"):  # of Arrow
+        encoded = labels.combine_chunks().dictionary_encode()
+        if hasattr(encoded, "indices"):  # not too long for one array
+            found = encoded.dictionary.to_pylist()
+            positions = encoded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False).astype(np.int64)
+            found += [None] * bool(encoded.null_count)
+            return found, _as_objects(found), positions
+    array = np.asarray(as_label_array(labels))
+    if array.dtype.kind in "biu" or (array.dtype.kind == "f" and not np.isnan(array).any()):
+        values, inverse = np.unique(array, return_inverse=True)
+        return values.tolist(), values, inverse.reshape(-1).astype(np.int64)
+    objects = array.tolist()
+    kinds = set(map(type, objects))
+    keys = objects if len(kinds) == 1 and str in kinds else [_key(label) for label in objects]
+    distinct = dict.fromkeys(keys)
+    number = {key: k for k, key in enumerate(distinct)}
+    found = [key if type(key) is str else key[1] for key in distinct]
+    return found, _as_objects(found), np.fromiter(map(number.__getitem__, keys), np.int64, len(keys))
+
+
+def _as_objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
 
 
 def _key(label: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -169,11 +169,11 @@ class ColumnSummary:
         target = Target(classes[np.append(label, labels)], weights, numbers)
         return Summarised(column, target, domain_of(column, numbers), totals, totals is None)
 
-    def _column_of_categories(self, values: list[object], codes: np.ndarray) -> Column:
+    def _column_of_categories(self, values: list[Any], codes: np.ndarray) -> Column:
         """Return the column of the counted categories, as it would be read as a whole."""
         own = self.column
         if own.kind == BOOLEAN:
-            codes = np.array([*map(int, values), -1], np.int32)[codes]  # type: ignore[call-overload]
+            codes = np.array([*map(int, values), -1], np.int32)[codes]
             return replace(own, values=codes, categories=(False, True))
         if own.order:
             rank = {value: k for k, value in enumerate(own.order)}

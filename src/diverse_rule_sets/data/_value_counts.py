@@ -81,6 +81,10 @@ class GroupRows(NamedTuple):
     classes: Integers
     counts: Integers
 
+    def take(self, rows: NDArray[Any]) -> GroupRows:
+        """Return some of the rows."""
+        return GroupRows(self.low[rows], self.high[rows], self.classes[rows], self.counts[rows])
+
 
 class ValueCounts:
     """Counts the values of a column by class.
@@ -155,10 +159,9 @@ class ValueCounts:
         rows = GroupRows(every.low[group], every.high[group], label, counts)
         if self._finer is not None and self._finer._by_class:
             kept = ~_within(rows.low, self.coarse())
-            parts = [GroupRows(*(part[kept] for part in rows)), self._finer.rows()]
-            rows = GroupRows(*(np.concatenate(both) for both in zip(*parts, strict=True)))
-        order = np.lexsort([rows.classes, rows.low])
-        return GroupRows(*(part[order] for part in rows))
+            parts = [rows.take(kept), self._finer.rows()]
+            rows = GroupRows._make(np.concatenate(both) for both in zip(*parts, strict=True))
+        return rows.take(np.lexsort([rows.classes, rows.low]))
 
 
 def _merged(parts: list[Groups], shift: int) -> Groups:

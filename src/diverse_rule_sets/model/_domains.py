@@ -90,9 +90,9 @@ def domain_of(column: Column, counts: NDArray[np.int64] | None = None) -> Domain
         numbers = column.values[~column.missing]
         whole = _all_multiples(numbers, 1)
         return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
-    known = column.values >= 0
-    sizes = None if counts is None else counts[known]
-    counts = np.bincount(column.values[known], sizes, minlength=len(column.categories)).astype(np.int64)
+    is_known = column.values >= 0
+    sizes = None if counts is None else counts[is_known]
+    counts = np.bincount(column.values[is_known], sizes, minlength=len(column.categories)).astype(np.int64)
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:
         present = np.sort(present[np.argsort(-counts[present], kind="stable")[:MAX_VALUES]])

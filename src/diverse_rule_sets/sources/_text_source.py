@@ -47,7 +47,7 @@ class TextTypes:
         for file in self.files:
             for block in file.blocks(unknown):
                 for name in unknown:
-                    guesses[name].add(block[name])
+                    guesses[name].add(block[str(name)])
         self._guessed |= {name: guess.kind for name, guess in guesses.items()}
 
     def read(self, column: pl.Series) -> pl.Series:
