@@ -35,7 +35,9 @@ app = typer.Typer(
 )
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, written by drs fit; - for a pipe.")]
-TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file; - for a pipe.")]
+TableFile = Annotated[
+    str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file, or a folder; - for a pipe.")
+]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the labels.")]
 ModelTarget = Annotated[
     str | None,
@@ -192,6 +194,7 @@ def predict(
 
     Columns are read with the types that they had in training.
     """
+    from diverse_rule_sets.cli._batches import is_large, predict_in_batches
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model
     from diverse_rule_sets.cli._predicting import check_writer, has_types, load_for, predictions, write_frame
 
@@ -199,6 +202,9 @@ def predict(
     check_writer(output)
     check_output(output, model, table)
     rule_set = read_model(model)
+    if is_large(table):
+        predict_in_batches(rule_set, table, reading, keep or [], proba, prefix, output, has_types(output))
+        return
     loaded = load_for(rule_set, table, reading, keep or [])
     write_frame(predictions(rule_set, loaded, keep or [], proba, prefix, has_types(output)), output)
 
@@ -220,15 +226,19 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Measure a model on records with known labels, overall and for each rule."""
+    from diverse_rule_sets.cli._batches import evaluation_in_batches, is_large
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
     from diverse_rule_sets.cli._predicting import evaluation, labels_for, load_labelled, records_for
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
-    labels = labels_for(rule_set, loaded, target)
-    facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
+    if is_large(table):
+        facts = evaluation_in_batches(rule_set, table, reading, target, drop_unlabelled)
+    else:
+        loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
+        labels = labels_for(rule_set, loaded, target)
+        facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
     if as_json:
         write_text(json.dumps(facts, indent=2), None)
     else:

@@ -72,7 +72,7 @@ def select_categories(
     """
     known = column.values >= 0
     subset = Target(column.values, np.ones(1)) if target is None else target
-    counts = subset.take(known).count(column.values[known], len(column.categories))
+    counts = subset.take(known).count_by(column.values[known], len(column.categories))
     present = np.flatnonzero(counts)
     totals = totals or totals_of(counts[present])
     if not asked_for and _is_identifier(totals):

@@ -52,7 +52,7 @@ class Target(NamedTuple):
         """Return the classes of some of the records."""
         return Target(self.codes[records], self.weights, None if self.counts is None else self.counts[records])
 
-    def count(self, numbers: Integers, size: int) -> Integers:
+    def count_by(self, numbers: Integers, size: int) -> Integers:
         """Count the records with each number; ``numbers`` has one for each record or group."""
         if self.counts is None:
             return np.bincount(numbers, minlength=size)
@@ -78,9 +78,9 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
-    groups, starts = _groups(target.count(ranks, n_ranks).astype(np.float64))
+    groups, starts = _groups(target.count_by(ranks, n_ranks).astype(np.float64))
     n_classes = target.weights.size
-    counts = target.count(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
+    counts = target.count_by(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
     weights = counts.reshape(starts.size, n_classes) * target.weights
     group, label = np.nonzero(weights)
     if starts.size < 2 or np.unique(label).size < 2:
@@ -157,5 +157,5 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 def _one_against_rest(target: Target, label: int) -> Target:
     """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
-    sizes = np.maximum(target.count(own, 2), 1)
+    sizes = np.maximum(target.count_by(own, 2), 1)
     return Target(own, target.n_records / (2.0 * sizes), target.counts)

@@ -171,7 +171,7 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
         return sorted({_check_edge(edge, column) for edge in binning})
     subset = target.take(known)
     values, first, ranks = np.unique(column.values[known], return_index=True, return_inverse=True)
-    counts = subset.count(ranks.reshape(-1), values.size)
+    counts = subset.count_by(ranks.reshape(-1), values.size)
     lows = values if column.lows is None else column.lows[known][first]
     if binning == "supervised":
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets._bits.bitset import n_words, pack, unpack
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.sources._as_source import as_source
 from diverse_rule_sets.sources._source import Batch, ColumnTypes, Source
@@ -66,3 +67,21 @@ def joined(parts: Iterable[NDArray[Any]], name: str = "X") -> NDArray[Any]:
     if not arrays:
         raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required: {name} has no records")
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def join_answers(parts: Sequence[Answers]) -> Answers:
+    """Return the results of batches as those of one table; without the signs of single records, which reasons need."""
+    from diverse_rule_sets.model._answers import Answers, Covers
+
+    covers = [part.all_covers for part in parts]
+    n_records = sum(one.n_records for one in covers)
+    rows = np.zeros((len(covers[0]), n_words(n_records)), np.uint64)
+    for j in range(len(rows)):
+        rows[j] = pack(np.concatenate([unpack(one.rows[j], one.n_records) for one in covers]))
+    points = {column: np.concatenate([one.points[column] for one in covers]) for column in covers[0].points}
+    return Answers(
+        parts[0].rule_set,
+        Covers(rows, n_records, covers[0].kinds, points),
+        np.concatenate([part.deciding for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+    )

@@ -26,18 +26,6 @@ ENDINGS = {
 TEXT_FORMATS = ("csv", "tsv")
 
 
-class TableFile:
-    """One file of a source, of any format; see :func:`open_file`."""
-
-    path: str
-    names: list[str]
-    n_records: int | None
-
-    def batches(self, columns: Collection[Hashable] | None) -> Iterator[Any]:
-        """Iterate over the records as data frames."""
-        raise NotImplementedError
-
-
 def paths_of(X: Any) -> list[str]:
     """Return the files of a path, a folder, or a list of these, in the order in which they are read.
 
@@ -56,8 +44,6 @@ def paths_of(X: Any) -> list[str]:
             raise InputError(f"{text}: there is no such file or folder")
         else:
             paths.append(text)
-    for path in paths:
-        format_of(path)
     return paths
 
 
@@ -83,29 +69,39 @@ class FileSource(Source):
     paths : the files
     types : the types of columns of text files; by default found from all their cells
     target : the column of text files that holds labels
+    reading : how text files are read; by default as UTF-8 with commas or tabs
+    form : the format of all files; by default by the endings of their names
     """
 
-    def __init__(self, paths: Sequence[str], types: ColumnTypes | None = None, target: Hashable | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        types: ColumnTypes | None = None,
+        target: Hashable | None = None,
+        reading: Any = None,
+        form: str | None = None,
+    ) -> None:
+        self.reading, self._form = reading, form
         self.paths = list(paths)
         self.name = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths):,} files"
         self._types, self._target = types, target
         self._files: list[Any] | None = None
 
     @property
-    def _opened(self) -> list[Any]:
-        """The files, with their columns checked."""
+    def files(self) -> list[Any]:
+        """The files, opened and with their columns checked."""
         if self._files is None:
             self._files = self._open()
         return self._files
 
     def _open(self) -> list[Any]:
-        formats = [format_of(path) for path in self.paths]
+        formats = [self._form or format_of(path) for path in self.paths]
         files: list[Any] = []
         texts = None
         if set(formats) & set(TEXT_FORMATS):
             from diverse_rule_sets.sources._text_source import TextFile, TextTypes
 
-            texts = TextTypes(self._types, self._target)
+            texts = TextTypes(self._types, self._target, self.reading)
         for path, form in zip(self.paths, formats, strict=True):
             if texts is not None and form in TEXT_FORMATS:
                 files.append(TextFile(path, form, texts))
@@ -119,17 +115,17 @@ class FileSource(Source):
     @property
     def names(self) -> list[Hashable]:
         """The names of the columns."""
-        return list(self._opened[0].names)
+        return list(self.files[0].names)
 
     @property
     def n_records(self) -> int | None:
         """The number of records, if all files state it."""
-        sizes = [file.n_records for file in self._opened]
+        sizes = [file.n_records for file in self.files]
         return None if None in sizes else sum(sizes)
 
     def batches(self, columns: Collection[Hashable] | None = None) -> Iterator[Batch]:
         """Iterate over the records of the files."""
-        for file in self._opened:
+        for file in self.files:
             for frame in file.batches(columns):
                 yield Batch(frame, file.path)
 
@@ -140,11 +136,11 @@ class FileSource(Source):
 
     def with_types(self, types: ColumnTypes) -> FileSource:
         """Return the same files, whose text columns are read as given types."""
-        return FileSource(self.paths, types, self._target)
+        return FileSource(self.paths, types, self._target, self.reading, self._form)
 
     def with_labels(self, target: Hashable) -> FileSource:
         """Return the same files, in which a column of text files holds labels."""
-        return FileSource(self.paths, self._types, target)
+        return FileSource(self.paths, self._types, target, self.reading, self._form)
 
 
 def _check_columns(first: Any, file: Any) -> None:

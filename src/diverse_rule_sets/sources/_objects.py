@@ -138,7 +138,7 @@ class FramesSource(Source):
             if set(wrapped.columns) != names:
                 other = sorted(map(repr, names ^ set(wrapped.columns)))[0]
                 raise InputError(
-                    f"batch {number} of X has other columns than the first: {other} is only in one of them"
+                    f"batch {number} of X has other columns than the first one: {other} is only in one of them"
                 )
             if len(wrapped):
                 yield Batch(frame, f"batch {number}")

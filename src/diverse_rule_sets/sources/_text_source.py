@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from diverse_rule_sets._input.checks import warn
@@ -23,6 +23,26 @@ _OPTION = re.compile(r"(?:[;,]| \(| and)?(?: or)?(?: (?:if|is)\b[^;]*)?,? ?\(?gi
 _ADVICE = "; to read it in another way, use polars.scan_csv or pandas"
 
 
+@dataclass(frozen=True)
+class TextReading:
+    """How text files are read.
+
+    Parameters
+    ----------
+    cells : how cells are read
+    encoding : the encoding of the text
+    separator : the character between two cells; None for that of the format
+    kinds : column types that the user has chosen
+    options : whether errors may name options of the command `drs`
+    """
+
+    cells: Cells = field(default_factory=Cells)
+    encoding: str = "utf-8"
+    separator: str | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    options: bool = False
+
+
 class TextTypes:
     """The types of the columns of all text files of a source, found from all their cells.
 
@@ -30,12 +50,14 @@ class TextTypes:
     ----------
     types : the types that are known, and how to read them
     target : the column that holds labels
+    reading : how cells are read
     """
 
-    def __init__(self, types: ColumnTypes | None, target: Hashable | None) -> None:
+    def __init__(self, types: ColumnTypes | None, target: Hashable | None, reading: TextReading | None = None) -> None:
+        self.reading = reading or TextReading()
         self.files: list[TextFile] = []
         self._types, self._target = types, target
-        self._guessed: dict[Hashable, str] = {}
+        self._guessed: dict[Hashable, str] = {**self.reading.kinds}
 
     def settle(self, columns: Collection[Hashable]) -> None:
         """Find the types of some columns that are not known yet; this reads all files."""
@@ -43,7 +65,7 @@ class TextTypes:
         unknown = [name for name in columns if name not in known]
         if not unknown:
             return
-        guesses = {name: KindGuess(Cells()) for name in unknown}
+        guesses = {name: KindGuess(self.reading.cells) for name in unknown}
         for file in self.files:
             for block in file.blocks(unknown):
                 for name in unknown:
@@ -52,7 +74,7 @@ class TextTypes:
 
     def read(self, column: pl.Series) -> pl.Series:
         """Return the cells of a column as values of its type."""
-        name, cells = column.name, Cells()
+        name, cells = column.name, self.reading.cells
         if name == self._target:
             kind = self._guessed[name]
             return cells.read(column, kind) if kind in (NUMBER, BOOLEAN) else cells.strip(column)
@@ -76,8 +98,9 @@ class TextFile:
 
     def __init__(self, path: str, form: str, types: TextTypes) -> None:
         self.path = path
-        self._format = TextFormat(separator="\t" if form == "tsv" else ",")
-        self._types = types
+        self._types, self._reading = types, types.reading
+        separator = self._reading.separator or ("\t" if form == "tsv" else ",")
+        self._format = TextFormat(self._reading.encoding, separator)
         self.names: list[str] = []
         with self._read() as file:
             next(read_blocks(file, path, self._format, None, self.names))
@@ -92,7 +115,7 @@ class TextFile:
         except InputError as error:
             text = str(error)
             text = text if self.path in text else f"{self.path}: {text}"
-            raise InputError(_OPTION.sub("", text) + _ADVICE if "give --" in text else text) from None
+            raise InputError(self._without_options(text, _ADVICE)) from None
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
 
@@ -120,4 +143,8 @@ class TextFile:
             return self._types.read(column)
         except InputError as error:
             text = re.sub(r"record (\d+)", lambda found: f"record {int(found[1]) + n_before:,}", str(error), count=1)
-            raise InputError(f"{self.path}: {_OPTION.sub('', text)}") from None
+            raise InputError(f"{self.path}: {self._without_options(text)}") from None
+
+    def _without_options(self, text: str, advice: str = "") -> str:
+        """Return the text of an error without options of the command `drs`."""
+        return text if self._reading.options or "give --" not in text else _OPTION.sub("", text) + advice
