@@ -72,6 +72,11 @@ class BatchLabels:
                 )
         return code
 
+    @property
+    def labels(self) -> list[Any]:
+        """The different labels, by their provisional codes."""
+        return [label for _, label in self._codes]
+
     def finish(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
         """Return the sorted classes, the final code of each provisional code, and the final code of each record."""
         if self._n_missing:

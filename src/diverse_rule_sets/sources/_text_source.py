@@ -39,7 +39,7 @@ class TextReading:
     cells: Cells = field(default_factory=Cells)
     encoding: str = "utf-8"
     separator: str | None = None
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[Hashable, str] = field(default_factory=dict)
     options: bool = False
 
 
