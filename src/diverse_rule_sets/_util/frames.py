@@ -42,6 +42,13 @@ def join_frames(frames: Iterable[Any]) -> Any:
     return nw.to_native(nw.concat(parts))
 
 
+def take_rows(frame: Any, rows: list[int]) -> Any:
+    """Return some rows of a data frame."""
+    import narwhals as nw
+
+    return nw.to_native(nw.from_native(frame, eager_only=True)[rows])
+
+
 def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:
     """Return values for pandas, as objects if some text is half of a surrogate pair."""
     if all(_encodable(text) == text for text in {value for value in values if isinstance(value, str)}):

@@ -10,7 +10,7 @@ import numpy as np
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets._util.frames import join_frames
+from diverse_rule_sets._util.frames import join_frames, take_rows
 from diverse_rule_sets.estimators._reading import check_target
 from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._batches import answer_batch, batches_for, join_answers
@@ -78,13 +78,10 @@ class _Kept:
         return table, np.searchsorted(wanted, records)
 
     def _frames(self, wanted: Integers) -> Iterator[Any]:
-        import narwhals as nw
-
         begin = 0
         for batch in batches_for(self._rule_set, self._source, every=True):
             end = begin + len(batch.frame)
             inside = wanted[(wanted >= begin) & (wanted < end)] - begin
             begin = end
             if inside.size:
-                frame = nw.from_native(batch.frame, eager_only=True)
-                yield nw.to_native(frame[inside.tolist()])
+                yield take_rows(batch.frame, inside.tolist())
