@@ -153,8 +153,7 @@ def _write(
 ) -> Flags:
     """Write the bits of all records, each row at its place, then which items are kept: not those that are constant."""
     width = n_words(table.n_records)
-    if hasattr(os, "posix_fallocate") and n_rows * width:
-        os.posix_fallocate(file.fileno(), 0, n_rows * width * _BYTES)
+    _reserve(file, n_rows * width * _BYTES)
     progress = RecordProgress("packing", table.n_records, on_progress)
     sizes, begin = np.zeros(n_rows, np.int64), 0
     carried = np.zeros(n_rows, np.uint64)  # the last word of each row, which is not full yet
@@ -179,6 +178,16 @@ def _write(
     file.seek(0, os.SEEK_END)
     _write_all(file, kept.astype(np.uint8).tobytes())
     return kept
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Reserve space on the disk, where the file system can; raise an error if there is too little."""
+    try:
+        if size and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
 
 
 def _after(carried: np.uint64, n_carried: int, row: BitRows) -> BitRows:
