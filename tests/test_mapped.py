@@ -65,7 +65,7 @@ def test_a_backend_of_mapped_rows_counts_as_one_in_memory():
         counts = more.extension_counts([(0,), (1, 5), ()], more.cover((2,)))
         levels = more.levels([more.cover((k,)) for k in range(7)], [1, 2, 3, 1, 1, 1, 1])
         found.append((counts.tolist(), [one.words.tolist() for one in levels.values()]))
-        found[-1] += (more.items_at(more.everything, np.arange(0, n, 7)).tuples(),)
+        found[-1] += (list(more.items_at(more.everything, np.arange(0, n, 7)).tuples()),)
         found[-1] += (more.restrict(more.cover((6,))).class_counts_of(found_bodies(more)).tolist(),)
     assert found[0] == found[1]
 

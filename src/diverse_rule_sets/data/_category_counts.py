@@ -20,7 +20,7 @@ from diverse_rule_sets._input.values import identity
 from diverse_rule_sets.data._categories import CategoryTotals, totals_of
 
 # Maximum number of values of a column that are all counted.
-MAX_VALUES = 2**16
+MAX_VALUES = 2**17
 _N_BUCKETS = 2**16
 # Number of buckets whose values are counted in a further pass.
 _N_FREQUENT = 1024

@@ -141,7 +141,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         (``TMPDIR``) during the fit. The values of a column are counted exactly up to 262,144 pairs of a value and a
         class (fewer in tables of more than 32 columns). With more, neighbouring values are counted together, such that
         at most 1 in 1,024 of the records lie between two possible cut points (with up to 128 classes; 8 in tables of
-        more than 512 columns). Of columns with more than 65,536 categories, the most frequent ones are counted. The
+        more than 512 columns). Of columns with more than 131,072 categories, the most frequent ones are counted. The
         same holds for tables in memory.
         """
         self._check_parameters()
