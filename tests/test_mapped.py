@@ -14,6 +14,11 @@ from diverse_rule_sets.data._local import LocalBackend
 ROWS = np.random.default_rng(0).integers(0, 2**63, (5, 40), np.uint64)
 
 
+@pytest.fixture(autouse=True)
+def always_released(monkeypatch):
+    monkeypatch.setattr(mapped, "KEPT", 0)
+
+
 def mapped_rows():
     file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
     file.write(ROWS.tobytes())
@@ -26,6 +31,8 @@ def test_rows_are_those_of_the_file_and_can_be_released():
     mapped.release(rows)
     np.testing.assert_array_equal(rows, ROWS)
     mapped.release(ROWS)  # rows in memory stay as they are
+    assert mapped.is_released(rows)
+    assert not mapped.is_released(ROWS)
 
 
 def test_rows_are_added_in_the_file_once_and_then_in_a_copy():

@@ -19,6 +19,8 @@ from diverse_rule_sets._bits.bitset import BitRows
 # Number of rows that can be added; they take no space before.
 _N_SPARE = 1024
 _BYTES = 8  # of a word
+# Rows of fewer bytes are not released: to read them again takes longer than they are worth.
+KEPT = 2**28
 
 
 def map_rows(file: IO[bytes], n_rows: int, n_words: int) -> BitRows:
@@ -62,8 +64,13 @@ def with_rows(rows: BitRows, more: Sequence[BitRows]) -> BitRows:
     return np.vstack([rows, *(row[None] for row in more)])
 
 
+def is_released(rows: BitRows) -> bool:
+    """Return whether :func:`release` has an effect: the rows are mapped from a file, and large."""
+    return rows.nbytes >= KEPT and _whole(rows) is not None
+
+
 def release(rows: BitRows) -> None:
-    """Tell the system that mapped rows are not needed for now; they are read again when they are used."""
-    whole = _whole(rows)
+    """Tell the system that large mapped rows are not needed for now; they are read again when they are used."""
+    whole = _whole(rows) if rows.nbytes >= KEPT else None
     if whole is not None and hasattr(mmap, "MADV_DONTNEED"):
         whole._mmap.madvise(mmap.MADV_DONTNEED)

@@ -30,6 +30,7 @@ from diverse_rule_sets._util.progress import OnProgress, RecordProgress
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoded, Encoder
 from diverse_rule_sets.data._summary_table import SummaryTable
+from diverse_rule_sets.sources._source import free_memory
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _BYTES = 8  # of a word
@@ -72,6 +73,7 @@ def _pack(table: SummaryTable, encoder: Encoder, storage: Storage) -> Encoded:
         _check_space(n_rows * n_words(n_records) * _BYTES, n_rows, place)
         with _bit_file(place, path) as file:
             kept = _write(file, table, encoder, n_rows, on_progress)
+            free_memory()
             if path is None:
                 encoder.keep(kept)
                 return _mapped_temporary(file, int(kept.sum()), encoder.n_given, n_words(n_records))

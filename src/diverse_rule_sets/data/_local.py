@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
-from diverse_rule_sets._bits.mapped import release, with_rows
+from diverse_rule_sets._bits.mapped import is_released, release, with_rows
 from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
 
 # Number of records whose items are unpacked at a time.
@@ -19,6 +19,8 @@ _BLOCK = 64 * 256
 _ARRANGED = 1 << 16
 # Rows that are mapped from a file are released after so many rows are read.
 _RELEASED = 32
+# The items of so many records are read from mapped rows at a time.
+_FEW_POSITIONS = 4
 
 
 class LocalCover:
@@ -222,9 +224,14 @@ class LocalBackend:
 
     def items_at(self, cover: LocalCover, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k."""
-        items = bitset.members_of(self._rows, self._positions(cover, ks))
-        release(self._rows)
-        return items
+        positions = self._positions(cover, ks)
+        if not is_released(self._rows) or positions.size < 2:
+            return bitset.members_of(self._rows, positions)
+        parts = []
+        for begin in range(0, positions.size, _FEW_POSITIONS):  # each touches a part of every row
+            parts.append(bitset.members_of(self._rows, positions[begin : begin + _FEW_POSITIONS]))
+            release(self._rows)
+        return Lists.concatenate(parts)
 
     def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k."""
@@ -232,6 +239,7 @@ class LocalBackend:
 
     def contain(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
         """Return whether the j-th body covers the ``ks[j]``-th record of a cover."""
+        release(self._rows)
         return bitset.all_set(self._rows, bodies, self._positions(cover, ks))
 
     def contain_all(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:

@@ -18,7 +18,7 @@ from diverse_rule_sets._util.progress import OnProgress, RecordProgress
 from diverse_rule_sets.data._summaries import ColumnSummary
 from diverse_rule_sets.data._summary_table import SummaryTable
 from diverse_rule_sets.data._value_counts import pairs_for
-from diverse_rule_sets.sources._source import Batch, Source
+from diverse_rule_sets.sources._source import Batch, Source, free_memory
 
 
 class Scanned(NamedTuple):
@@ -100,6 +100,7 @@ class _Scan:
             progress.add(table.n_records)
         classes, order, codes = self._labels.finish()
         self._refine(order, codes)
+        free_memory()
         known_codes = self._settled_codes()
         blocks = _Blocks(self._source, self._target, self._names, known_codes, classes, codes)
         table = SummaryTable(

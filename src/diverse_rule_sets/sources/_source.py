@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -78,3 +79,10 @@ class Source(ABC):
 def batch_size(n_columns: int) -> int:
     """Return the number of records that are read at a time."""
     return max(1024, min(MAX_RECORDS, MAX_CELLS // max(n_columns, 1)))
+
+
+def free_memory() -> None:
+    """Give the memory back that pyarrow keeps for further batches."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
