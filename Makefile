@@ -48,6 +48,7 @@ FRONTIER ?=
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/scale.py --largest 1000000
 	$(BIN)/python benchmarks/frontier.py $(FRONTIER)
 
 paper: $(VENV)/.ready

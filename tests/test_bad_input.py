@@ -174,7 +174,7 @@ def test_every_parameter_is_checked(kind):
         (scipy.sparse.csr_array(X), y, TypeError, "Sparse data was passed"),
         (X.astype(complex), y, ValueError, "Complex data not supported"),
         (None, y, TypeError, "X must be a two-dimensional array, .* got None"),
-        ("table.csv", y, TypeError, "X must be a two-dimensional array, .* got str"),
+        ("table.csv", y, ValueError, "table.csv: there is no such file or folder"),
         ({"a": [1, 2]}, y, TypeError, "X must be a two-dimensional array, .* got dict"),
         ([{"a": 1}, {"a": 2}], y, TypeError, "X must be a two-dimensional array, .* got list of dict"),
         (X[0], y, ValueError, "Expected 2D array"),

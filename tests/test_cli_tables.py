@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diverse_rule_sets.cli._column_types import Cells, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._reading import load
+from diverse_rule_sets.sources._cells import Cells, as_labels
 
 CSV = """id,zip,age,flag,since,at
 a,01234,37,true,2020-01-31,2020-01-31T12:00:00Z
@@ -279,7 +279,7 @@ def test_a_column_of_numbers_is_one_that_python_reads_as_numbers(column):
 
 
 def test_labels_are_first_of_all_themselves():
-    from diverse_rule_sets.cli._column_types import as_labels
+    from diverse_rule_sets.sources._cells import as_labels
 
     assert as_labels(pl.Series(["True", "true", "x", None]), ["True", "true", "x"]) == ["True", "true", "x", None]
     assert as_labels(pl.Series(["TRUE", "1.5"]), [False, True]) == [True, "1.5"]

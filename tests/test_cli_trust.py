@@ -24,11 +24,12 @@ from hypothesis import strategies as st
 
 from diverse_rule_sets import DiverseRuleSetClassifier, Equals, Interval, IsIn, Progress, Rule, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
-from diverse_rule_sets.cli import _files, _text_files
-from diverse_rule_sets.cli._column_types import Cells
+from diverse_rule_sets.cli import _files
 from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import load
+from diverse_rule_sets.sources import _text_files
+from diverse_rule_sets.sources._cells import Cells
 
 COMMAND = f"{sys.executable} -m diverse_rule_sets.cli "
 MODEL = RuleSet((Rule.parse("IF age <= 37 THEN good"),), ("bad", "good"), "bad", (5, 5), (5, 1)).to_json()
@@ -396,7 +397,7 @@ def test_a_line_without_end_is_refused(monkeypatch, start, pattern, place):
     with pytest.raises(
         InputError, match=f"^t.csv, {place}.*more than 100,000 characters.*expected a line for each record"
     ):
-        _text_files.read_cells(io.BufferedReader(file), "t.csv", "utf-8", ",", None, "")
+        _text_files.read_cells(io.BufferedReader(file), "t.csv", _text_files.TextFormat(), None)
     assert file.n < 400_000
 
 

@@ -69,6 +69,7 @@ class Column:
     rounded : whether some integers may have been too large for float64
     order : all categories that the table declares, from the lowest to the highest; empty if they have no order
     booleans : whether some values of a column of numbers are booleans
+    lows : in a summary, whose values are the largest of groups of neighbouring values: the smallest of each group
     """
 
     name: Hashable
@@ -78,6 +79,7 @@ class Column:
     rounded: bool = False
     order: tuple[Any, ...] = ()
     booleans: bool = False
+    lows: NDArray[Any] | None = None
 
     @cached_property
     def positions(self) -> dict[Any, int]:

@@ -24,7 +24,7 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
         raise ValueError("fit requires y to be passed, but the target y is None")
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
         raise ValueError(f"Input y contains NaN: {int(y.mask.sum())} masked labels; leave out those records")
-    labels = _as_array(y)
+    labels = as_label_array(y)
     if getattr(labels, "dtype", np.dtype(object)).kind == "c":
         raise ValueError("Unknown label type: y holds complex numbers, expected strings, numbers or booleans")
     labels = column_or_1d(labels, warn=True)
@@ -50,7 +50,7 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
 
 def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
     """Return objects as an array of their type; strings stay objects. Raises ValueError if types are mixed."""
-    kinds = {_kind(label) for label in labels}
+    kinds = {label_kind(label) for label in labels}
     if kinds == {"string"}:
         return labels
     if kinds in ({"boolean"}, {"number"}):
@@ -71,7 +71,8 @@ def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _kind(label: Any) -> str:
+def label_kind(label: Any) -> str:
+    """Return the kind of a label, for errors."""
     if isinstance(label, bool | np.bool_):
         return "boolean"
     if isinstance(label, str):
@@ -79,7 +80,7 @@ def _kind(label: Any) -> str:
     return "number" if isinstance(label, numbers.Real) else type(label).__name__
 
 
-def _as_array(y: Any) -> Any:
+def as_label_array(y: Any) -> Any:
     """Return the values of data frame columns and of lists as an array; anything else unchanged."""
     if hasattr(y, "to_pylist"):  # Arrow converts text and booleans to numpy only on request
         return _as_objects(y.to_pylist())
@@ -94,7 +95,7 @@ def _as_array(y: Any) -> Any:
 
 def comparable_labels(y: Any) -> Any:
     """Return labels in a form that the metrics of scikit-learn accept, for every y that a fit accepts."""
-    labels = _as_array(y)
+    labels = as_label_array(y)
     is_vector = isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == object
     return _as_one_type(labels) if is_vector else labels
 
@@ -108,7 +109,7 @@ def _as_objects(labels: list[Any]) -> NDArray[Any]:
 
 def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
     """Return the position of each record's label among given classes; raises ValueError for unknown labels."""
-    labels = np.asarray(_as_array(y), dtype=object).reshape(-1)
+    labels = np.asarray(as_label_array(y), dtype=object).reshape(-1)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
     position = {label: k for k, label in enumerate(classes)}

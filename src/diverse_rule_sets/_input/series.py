@@ -193,6 +193,11 @@ def _column_of_categories(name: Hashable, series: Any, dtype: Any) -> Column:
     if hasattr(dtype, "categories"):  # an Enum declares its order
         categories = np.array(dtype.categories, object)
         return _used_categories(name, categories, series.to_native().to_physical().fill_null(-1).to_numpy(), True)
+    if hasattr(native, "combine_chunks") and str(native.type) in ("string", "large_string"):
+        encoded = native.combine_chunks().dictionary_encode()
+        if hasattr(encoded, "indices"):
+            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return categorical(name, encoded.dictionary.to_pylist(), codes)
     return column_of_values(name, series.to_list())
 
 

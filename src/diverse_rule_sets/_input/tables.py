@@ -35,6 +35,7 @@ class Table:
         self._records: NDArray[np.int64] | None = None  # numbers of the records; None: all
         self._decoded: dict[tuple[Hashable, str], Column] | None = None  # cache of columns; None: no cache
         self.codes: CodesByColumn = {}  # values that mean in some columns that a value is missing
+        self.origin = ""  # the file or batch of these records, for errors
 
     def __contains__(self, name: Hashable) -> bool:
         return name in self._position
@@ -87,6 +88,19 @@ class Table:
         """Return the same table with a cache of columns, for callers that read a column several times."""
         table = self._copy()
         table._records, table._decoded = self._records, {}
+        return table
+
+    def native(self, name: Hashable) -> Any:
+        """Return a column as the array or series that the table holds."""
+        series = self._series(self._position[name])
+        return series if isinstance(series, np.ndarray) else series.to_native()
+
+    def select(self, names: Sequence[Hashable]) -> Table:
+        """Return a table of some of the columns."""
+        positions = [self._position[name] for name in names]
+        table = Table(names, self.n_records, lambda j: self._series(positions[j]), self.named)
+        table._records = self._records
+        table.codes = {name: codes for name, codes in self.codes.items() if name in table}
         return table
 
     def take(self, records: NDArray[np.int64]) -> Table:

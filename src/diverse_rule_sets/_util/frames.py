@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -29,6 +30,23 @@ def frame_like(X: Any, columns: dict[str, list[Any]], **kinds: str) -> Any:
     index = X.index if hasattr(X, "iloc") and len(X) == length else None
     values = {name: _pandas_values(module, column, index) for name, column in columns.items()}
     return module.DataFrame(values, index).astype(kinds)
+
+
+def join_frames(frames: Iterable[Any]) -> Any:
+    """Return data frames of one library, one below the other."""
+    import narwhals as nw
+
+    parts = [nw.from_native(frame) for frame in frames]
+    if not parts:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no records")
+    return nw.to_native(nw.concat(parts))
+
+
+def take_rows(frame: Any, rows: list[int]) -> Any:
+    """Return some rows of a data frame."""
+    import narwhals as nw
+
+    return nw.to_native(nw.from_native(frame, eager_only=True)[rows])
 
 
 def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:

@@ -14,10 +14,10 @@ class Progress:
 
     Parameters
     ----------
-    stage : the current step: ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``,
-        ``"growth"``, ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches
-        (``"first pass, without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last
-        message
+    stage : the current step: ``"reading"``, ``"reading again"`` and ``"packing"`` if a table is read in batches,
+        ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``, ``"growth"``,
+        ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches (``"first pass,
+        without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last message
     n_rules : number of rules so far; None if the stage has no rules yet
     coverage : share of the records that these rules cover; None if the stage has no rules yet
     detail : further text, for stages without rules
@@ -46,6 +46,40 @@ class Progress:
 
 DONE = "done"
 OnProgress = Callable[[Progress], None]
+
+
+class RecordProgress:
+    """Reports how many records a pass over a table has read, at most ten times per second.
+
+    Parameters
+    ----------
+    stage : the name of the pass
+    n_records : number of all records; None if it is not known
+    on_progress : the listener; None for none
+    """
+
+    def __init__(self, stage: str, n_records: int | None, on_progress: OnProgress | None) -> None:
+        self._stage, self._total, self._on_progress = stage, n_records, on_progress
+        self._start = time.monotonic()
+        self._last = 0.0
+        self.n = 0
+
+    def add(self, n: int) -> None:
+        """Count further records."""
+        self.n += n
+        now = time.monotonic()
+        if self._on_progress is not None and now - self._last >= 0.1:
+            self._last = now
+            self._on_progress(Progress(self._stage, detail=self._text(now - self._start)))
+
+    def _text(self, seconds: float) -> str:
+        """Return the number of records, their rate, and the time that is left."""
+        rate = self.n / max(seconds, 1e-3)
+        text = f"{self.n:,} records, {rate:,.0f} per second"
+        if not self._total:
+            return text
+        left = max(self._total - self.n, 0) / max(rate, 1.0)
+        return f"{text}, {min(self.n / self._total, 1.0):.0%}, {left:.0f} s left"
 
 
 class ProgressPrinter:

@@ -35,7 +35,9 @@ app = typer.Typer(
 )
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, written by drs fit; - for a pipe.")]
-TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file; - for a pipe.")]
+TableFile = Annotated[
+    str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Arrow file, or a folder; - for a pipe.")
+]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="The column with the labels.")]
 ModelTarget = Annotated[
     str | None,
@@ -121,9 +123,19 @@ def fit(
 
     Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
+    from diverse_rule_sets.cli._batches import is_large, source_of
     from diverse_rule_sets.cli._column_warnings import warn_about_columns
     from diverse_rule_sets.cli._files import STANDARD, check_inputs, check_output, write_text
-    from diverse_rule_sets.cli._fitting import check_columns, check_parameters, fit_rules, make_records, split_records
+    from diverse_rule_sets.cli._fitting import (
+        Records,
+        SourceRecords,
+        check_columns,
+        check_parameters,
+        fit_rules,
+        make_records,
+        source_records,
+        split_records,
+    )
     from diverse_rule_sets.cli._messages import print_held_out
     from diverse_rule_sets.cli._reading import load
     from diverse_rule_sets.cli._terminal import show_rules
@@ -132,10 +144,15 @@ def fit(
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
-    loaded = replace(load(table, reading), codes=parameters.get("missing_values", {}))
-    records = make_records(loaded, target, drop or [], drop_unlabelled)
-    check_columns(parameters, records.X.columns, target, drop or [])
-    warn_about_columns(loaded, records.X)
+    records: Records | SourceRecords
+    if is_large(table):
+        records = source_records(source_of(table, reading), target, drop or [], drop_unlabelled)
+        check_columns(parameters, records.types.columns, target, drop or [])
+    else:
+        loaded = replace(load(table, reading), codes=parameters.get("missing_values", {}))
+        records = make_records(loaded, target, drop or [], drop_unlabelled)
+        check_columns(parameters, records.types.columns, target, drop or [])
+        warn_about_columns(loaded, records.types)
     parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     measured = None
     if parts is not None:
@@ -150,7 +167,7 @@ def fit(
     stream = sys.stderr if output == STANDARD else sys.stdout
     show_rules(rule_set, plain, stream)
     if measured is not None:
-        print_held_out(measured, test, len(train.y), stream)
+        print_held_out(measured, test, len(train), stream)
 
 
 @app.command(epilog=_examples("drs show model.json", "drs show model.json --plain > rules.txt"))
@@ -192,6 +209,7 @@ def predict(
 
     Columns are read with the types that they had in training.
     """
+    from diverse_rule_sets.cli._batches import is_large, predict_in_batches
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model
     from diverse_rule_sets.cli._predicting import check_writer, has_types, load_for, predictions, write_frame
 
@@ -199,6 +217,9 @@ def predict(
     check_writer(output)
     check_output(output, model, table)
     rule_set = read_model(model)
+    if is_large(table):
+        predict_in_batches(rule_set, table, reading, keep or [], proba, prefix, output, has_types(output))
+        return
     loaded = load_for(rule_set, table, reading, keep or [])
     write_frame(predictions(rule_set, loaded, keep or [], proba, prefix, has_types(output)), output)
 
@@ -220,15 +241,19 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Measure a model on records with known labels, overall and for each rule."""
+    from diverse_rule_sets.cli._batches import evaluation_in_batches, is_large
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
     from diverse_rule_sets.cli._predicting import evaluation, labels_for, load_labelled, records_for
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
-    labels = labels_for(rule_set, loaded, target)
-    facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
+    if is_large(table):
+        facts = evaluation_in_batches(rule_set, table, reading, target, drop_unlabelled)
+    else:
+        loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
+        labels = labels_for(rule_set, loaded, target)
+        facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
     if as_json:
         write_text(json.dumps(facts, indent=2), None)
     else:
@@ -285,16 +310,24 @@ def report(
     drop_unlabelled: DropUnlabelled = False,
 ) -> None:
     """Write an HTML page about a model and its figures on a table, to open in a browser."""
+    from diverse_rule_sets.cli._batches import is_large, source_of
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
-    from diverse_rule_sets.cli._predicting import ALL, labels_for, load_labelled, records_for
+    from diverse_rule_sets.cli._fitting import source_records
+    from diverse_rule_sets.cli._predicting import ALL, labels_for, load_labelled, records_for, target_of
     from diverse_rule_sets.report import html
 
     check_inputs(model, table)
     check_output(output, model, table)
     rule_set = read_model(model)
-    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
-    labels = labels_for(rule_set, loaded, target)
-    X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
+    X: Any
+    labels: Any
+    if is_large(table):
+        labels = target_of(rule_set, target)
+        X = source_records(source_of(table, reading), labels, [], drop_unlabelled).training[0]
+    else:
+        loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
+        labels = labels_for(rule_set, loaded, target)
+        X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
     with option_errors(("title", *(option.name for option in REPORT_OPTIONS))):
         page = html(rule_set, X, labels, title=title, **options)
     write_text(page, output)

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from diverse_rule_sets.cli._column_types import Cells
+from diverse_rule_sets.sources._cells import Cells
 
 # The texts of the codes of each column; those of None are codes of all columns.
 CodeTexts = Mapping[str | None, Sequence[str]]

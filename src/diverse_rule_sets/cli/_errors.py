@@ -16,18 +16,14 @@ from typing import Any, NoReturn
 
 import typer
 
+from diverse_rule_sets.sources._errors import InputError as InputError
+
 DATA_ERROR, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 # A warning of scikit-learn about small tables; the figures are correct nevertheless.
 _IGNORED_WARNING = "y_pred contains classes not in y_true"
 _MAX_MESSAGE = 4000  # characters: a name in a file may have any length
 # Errors of the standard output: errors of other outputs have a file name.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
-
-
-class InputError(Exception):
-    """An error that the user can correct, in a table, a model or a file; its text is one line."""
-
-    exit_code = DATA_ERROR
 
 
 class UsageError(InputError):
@@ -41,6 +37,8 @@ def option_errors(parameters: Iterable[str]) -> Iterator[None]:
     """Turn an error about a parameter, whose text begins with its name, into a usage error about the option."""
     try:
         yield
+    except InputError:  # its text begins with the name of a file
+        raise
     except (ValueError, TypeError) as error:
         name = str(error).split(" ", 1)[0].split("[", 1)[0]
         if name not in parameters:

@@ -14,13 +14,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
+from diverse_rule_sets._input.batch_labels import BatchLabels
 from diverse_rule_sets._input.checks import did_you_mean
+from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.cli._codes import kept_codes, typed_codes
-from diverse_rule_sets.cli._column_types import Cells, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
+from diverse_rule_sets.cli._predicting import evaluation, figures
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import LoadedTable
+from diverse_rule_sets.sources._cells import Cells, as_labels
+from diverse_rule_sets.sources._files import FileSource
+from diverse_rule_sets.sources._selected import SelectedSource
 
 _MIN_RECORDS = 20  # with fewer records, each may have a class of its own
 _MANY_CLASSES = 1000
@@ -38,6 +43,113 @@ class Records:
         """Return the records at some positions."""
         return Records(self.X[rows], self.y[rows], self.cells)
 
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def types(self) -> pl.DataFrame:
+        """A frame with the columns and their types."""
+        return self.X
+
+    @property
+    def classes(self) -> list[Any]:
+        """The different labels."""
+        return self.y.unique().to_list()
+
+    @property
+    def training(self) -> tuple[Any, Any]:
+        """The arguments X and y of a fit."""
+        return self.X, self.y
+
+    def figures(self, rule_set: RuleSet) -> dict[str, Any]:
+        """Return the figures of a rule set on these records."""
+        return evaluation(rule_set, self.X, self.y.to_list())
+
+
+@dataclass(frozen=True)
+class SourceRecords:
+    """The same for a table that is read in batches.
+
+    Parameters
+    ----------
+    source, target : the columns that rules may read, and the column with the labels
+    y : the class of each record, as a number
+    classes : the different labels
+    types : some records, with the types of the columns
+    cells : how cells were read
+    records : flags of the records of the files that these are; None for all
+    """
+
+    source: FileSource
+    target: str
+    dropped: tuple[str, ...]
+    y: pl.Series
+    classes: list[Any]
+    types: pl.DataFrame
+    cells: Cells
+    records: NDArray[np.bool_]
+
+    def select(self, rows: NDArray[np.int64]) -> SourceRecords:
+        """Return the records at some positions."""
+        records = np.zeros(self.records.size, np.bool_)
+        records[np.flatnonzero(self.records)[rows]] = True
+        return replace(self, y=self.y[rows], records=records)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def training(self) -> tuple[Any, Any]:
+        """The arguments X and y of a fit."""
+        records = None if self.records.all() else self.records
+        return SelectedSource(self.source, self.dropped, records), self.target
+
+    def figures(self, rule_set: RuleSet) -> dict[str, Any]:
+        """Return the figures of a rule set on these records."""
+        from diverse_rule_sets.report._summary import summarise
+
+        return figures(rule_set, summarise(rule_set, *self.training))
+
+
+def source_records(source: FileSource, target: str, drop: Sequence[str], drop_unlabelled: bool) -> SourceRecords:
+    """Return the records of a table that is read in batches; this reads the labels."""
+    names = [str(name) for name in source.names]
+    for name in (target, *drop):
+        if name not in names:
+            raise InputError(f"{source.name}: there is no column {name!r}; its columns are {names}"[:2000])
+    if target in drop:
+        raise UsageError(f"--drop names the target, {target!r}")
+    labels = BatchLabels(target)
+    codes = [
+        labels.add(as_table(batch.frame).native(target), batch.origin)
+        for batch in source.with_labels(target).batches([target])
+    ]
+    y = np.concatenate(codes) if codes else np.zeros(0, np.int64)
+    known = y >= 0
+    if not y.size:
+        raise InputError(f"{source.name}: the table has no records, only column names")
+    if not known.all() and not drop_unlabelled:
+        raise _unlabelled(source.name, int((~known).sum()), y.size, target)
+    classes = pl.Series(target, labels.labels)
+    _check_labels(classes, int(known.sum()), source.name)
+    used = [name for name in names if name != target and name not in drop]
+    if not used:
+        raise InputError(f"{source.name}: no column is left for rules besides the target {target!r}")
+    first: Any = next(source.batches(used)).frame
+    types = (first if isinstance(first, pl.DataFrame) else pl.DataFrame(pl.from_arrow(first))).select(used)
+    _, rank = np.unique(np.array(labels.labels), return_inverse=True)  # the parts depend on the order of the classes
+    sorted_codes = pl.Series(target, rank.reshape(-1)[y[known]])
+    return SourceRecords(
+        source, target, tuple(drop), sorted_codes, classes.to_list(), types, source.reading.cells, known
+    )
+
+
+def _unlabelled(name: str, n_missing: int, n_records: int, target: str) -> InputError:
+    return InputError(
+        f"{name}: {n_missing:,} of {n_records:,} records have no value in the target {target!r}; "
+        "leave them out with --drop-unlabelled"
+    )
+
 
 def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
     """Return the records and labels of a table."""
@@ -53,24 +165,21 @@ def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unla
     X, y = pl.DataFrame([table.read(name) for name in names]), table.labels(target)
     if y.null_count():
         if not drop_unlabelled:
-            raise InputError(
-                f"{table.name}: {y.null_count():,} of {len(y):,} records have no value in the target {target!r}; "
-                "leave them out with --drop-unlabelled"
-            )
+            raise _unlabelled(table.name, y.null_count(), len(y), target)
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
-    _check_labels(y, table.name)
+    _check_labels(y.unique(maintain_order=True), len(y), table.name)
     return Records(X, y, table.cells)
 
 
-def _check_labels(y: pl.Series, name: str) -> None:
-    """Raise an error if the values of the target are not classes."""
-    n_classes = y.n_unique()
+def _check_labels(y: pl.Series, n_records: int, name: str) -> None:
+    """Raise an error if the different values of the target are not classes."""
+    n_classes = len(y)
     if n_classes < 2:
-        records = "its only record" if len(y) == 1 else f"all {len(y):,} records"
+        records = "its only record" if n_records == 1 else f"all {n_records:,} records"
         value = f"{y[0]!r} in {records}" if len(y) else "no value at all"
         raise InputError(f"{name}: the target {y.name!r} has {value}; expected two classes or more")
     fractions = y.filter(y != y.round()) if y.dtype.is_float() else y.clear()
-    many = n_classes > _MANY_CLASSES or (len(y) >= _MIN_RECORDS and n_classes > len(y) // 2)
+    many = n_classes > _MANY_CLASSES or (n_records >= _MIN_RECORDS and n_classes > n_records // 2)
     if many or len(fractions):
         values = f"{n_classes:,} different values, such as {(fractions if len(fractions) else y)[0]!r}"
         quantity = "numbers with a fraction are treated as a quantity, " if len(fractions) else ""
@@ -78,9 +187,8 @@ def _check_labels(y: pl.Series, name: str) -> None:
         raise InputError(f"{name}: the target {y.name!r} holds {values}; {quantity}expected a few classes{hint}")
 
 
-def convert_labels(parameters: Mapping[str, Any], y: pl.Series) -> dict[str, Any]:
+def convert_labels(parameters: Mapping[str, Any], classes: list[Any]) -> dict[str, Any]:
     """Return the parameters with labels of the types in the table: `1` on the command line can be the number 1."""
-    classes = y.unique().to_list()
     converted = dict(parameters)
     for name in LABEL_PARAMETERS:
         value = converted.get(name)
@@ -131,18 +239,20 @@ def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifi
     return DRSClassifier if paper else DiverseRuleSetClassifier
 
 
-def fit_rules(records: Records, parameters: Mapping[str, Any], paper: bool, verbose: int, description: str) -> RuleSet:
+def fit_rules(
+    records: Records | SourceRecords, parameters: Mapping[str, Any], paper: bool, verbose: int, description: str
+) -> RuleSet:
     """Learn a rule set and show the progress."""
-    arguments = {"random_state": 0, **convert_labels(parameters, records.y)}
+    arguments = {"random_state": 0, **convert_labels(parameters, records.classes)}
     if "monotone" in arguments:
-        arguments["monotone"] = directions_by_column(arguments["monotone"], records.X.columns)
+        arguments["monotone"] = directions_by_column(arguments["monotone"], records.types.columns)
     codes = arguments.pop("missing_values", {})
     if codes:
-        arguments["missing_values"] = typed_codes(codes, records.X, records.cells)
+        arguments["missing_values"] = typed_codes(codes, records.types, records.cells)
     with option_errors(parameters), show_progress(description, verbose) as progress:
         clf = _estimator(paper)(**arguments, verbose=progress.verbose)
-        rule_set = clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
-        return replace(rule_set, missing_values=kept_codes(codes, records.X, records.cells)) if codes else rule_set
+        rule_set = clf.fit(*records.training, on_progress=progress.on_progress).rule_set_
+        return replace(rule_set, missing_values=kept_codes(codes, records.types, records.cells)) if codes else rule_set
 
 
 def split_records(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

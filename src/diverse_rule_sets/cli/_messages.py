@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets.cli._fitting import Records
-from diverse_rule_sets.cli._predicting import evaluation
+from diverse_rule_sets.cli._fitting import Records, SourceRecords
 from diverse_rule_sets.cli._terminal import print_text, show_table
 from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_body
@@ -15,9 +14,9 @@ from diverse_rule_sets.model._formatting import format_body
 _MAX_CONFUSION_CLASSES = 10
 
 
-def print_held_out(rule_set: RuleSet, test: Records, n_train: int, file: IO[str]) -> None:
+def print_held_out(rule_set: RuleSet, test: Records | SourceRecords, n_train: int, file: IO[str]) -> None:
     """Print the figures of rules that were learnt from the training records, measured on the held-out records."""
-    facts = evaluation(rule_set, test.X, test.y.to_list())
+    facts = test.figures(rule_set)
     n = facts["n_records"]
     print_text("", file)
     print_text(

@@ -15,12 +15,12 @@ from diverse_rule_sets import RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special, whole_file
 from diverse_rule_sets.cli._codes import texts_in_model
-from diverse_rule_sets.cli._column_types import TEXT, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._files import STANDARD, write_errors, write_standard_output
 from diverse_rule_sets.cli._reading import LoadedTable, load
 from diverse_rule_sets.model._answers import no_answers
 from diverse_rule_sets.model._condition_base import plain_conditions
+from diverse_rule_sets.sources._cells import TEXT, as_labels
 
 ALL = "all"
 _WRITE_BLOCK = 100_000  # records written to a pipe at a time
@@ -93,6 +93,14 @@ def _read_labels(rule_set: RuleSet, table: LoadedTable, target: str) -> pl.Serie
     return table.labels(target)
 
 
+def target_of(rule_set: RuleSet, given: str | None) -> str:
+    """Return the name of the target: the one that the user gave, or else that of training."""
+    target = given if given is not None else rule_set.target
+    if target is None:
+        raise UsageError("--target is missing, and the model does not name the column that had the labels in training")
+    return target
+
+
 def load_labelled(
     rule_set: RuleSet,
     path: str,
@@ -106,9 +114,7 @@ def load_labelled(
     The target is the one that the user gave, or else that of training. Records without a label are left out if
     ``drop_unlabelled``.
     """
-    target = given if given is not None else rule_set.target
-    if target is None:
-        raise UsageError("--target is missing, and the model does not name the column that had the labels in training")
+    target = target_of(rule_set, given)
     table = load_for(rule_set, path, reading, [target, *also])
     if given is None and target not in table.names:
         raise InputError(
@@ -149,12 +155,15 @@ def predictions(
     return pl.DataFrame([*kept, *new])
 
 
-def write_frame(frame: pl.DataFrame, output: str | None) -> None:
-    """Write a frame as CSV, TSV, Parquet or Arrow, by the ending of the file name; as CSV to a pipe."""
+def write_frame(frame: pl.DataFrame, output: str | None, header: bool = True) -> None:
+    """Write a frame as CSV, TSV, Parquet or Arrow, by the ending of the file name; as CSV to a pipe.
+
+    ``header`` says whether the column names are written to a pipe.
+    """
     if output is None or output == STANDARD:
         for start in range(0, max(frame.height, 1), _WRITE_BLOCK):
             buffer = io.BytesIO()
-            frame.slice(start, _WRITE_BLOCK).write_csv(buffer, include_header=start == 0)
+            frame.slice(start, _WRITE_BLOCK).write_csv(buffer, include_header=header and start == 0)
             write_standard_output(buffer.getvalue())
         return
     write = _writer(output)
@@ -213,10 +222,16 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Any], None]] = {
 
 def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
     """Return the figures of a rule set on records with known labels, as a dict."""
-    from diverse_rule_sets import metrics
     from diverse_rule_sets.report._summary import summarise
 
-    summary = summarise(rule_set, X, y)
+    return figures(rule_set, summarise(rule_set, X, y))
+
+
+def figures(rule_set: RuleSet, summary: Any) -> dict[str, Any]:
+    """Return the figures of a summary as a dict."""
+    from diverse_rule_sets import metrics
+
+    y = summary.codes
     facts = summary.facts()
     likelihoods = summary.probabilities[np.arange(len(y)), summary.codes]
     n = facts["n_records"]

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,11 +15,11 @@ import polars as pl
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._util.files import is_special
 from diverse_rule_sets.cli._codes import CodeTexts, texts_of
-from diverse_rule_sets.cli._column_types import BOOLEAN, NUMBER, TEXT, Cells
-from diverse_rule_sets.cli._errors import InputError, UsageError
+from diverse_rule_sets.cli._errors import InputError, UsageError, print_message
 from diverse_rule_sets.cli._files import STANDARD, standard_input
-from diverse_rule_sets.cli._reading_options import FORMATS, MISSING
-from diverse_rule_sets.cli._text_files import decompress, file_errors, read_cells, select_positions
+from diverse_rule_sets.cli._reading_options import FORMATS
+from diverse_rule_sets.sources._cells import BOOLEAN, MISSING, NUMBER, TEXT, Cells
+from diverse_rule_sets.sources._text_files import TextFormat, decompress, file_errors, read_cells, select_positions
 
 _ENDINGS = {
     "csv": "csv",
@@ -123,7 +124,8 @@ def load(path: str, reading: Mapping[str, Any], only: Collection[str] | None = N
         if is_text:
             separator = reading.get("separator") or ("\t" if form == "tsv" else ",")
             hint = _QUOTES if separator == cells.decimal == "," else _LINES
-            frame, names = read_cells(file, name, encoding, separator, only, hint)
+            text_format = TextFormat(encoding, separator, hint, partial(print_message, level="warning"))
+            frame, names = read_cells(file, name, text_format, only)
         else:
             frame = _read_binary(file.read(), form, name)
             names = frame.columns

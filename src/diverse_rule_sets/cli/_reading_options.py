@@ -10,7 +10,6 @@ from diverse_rule_sets.cli._option_readers import one_of
 from diverse_rule_sets.cli._options import Option, split_pair
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
-MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 KINDS = ("number", "text", "boolean", "date")  # column types that a user can choose
 
 _SAMPLE = 'A,"b"\n' * 5_000  # longer than what is read from a file at a time

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.values import TEXT
+from diverse_rule_sets.data._cut_points import Target
 
 # Conditions use at most this many values of a category column, the most frequent ones.
 MAX_CATEGORIES = 256
@@ -32,7 +33,33 @@ _MAX_PARSED = 10_000
 _MAX_LISTED = 3
 
 
-def select_categories(column: Column, asked_for: bool, named_in: str = "binning") -> Integers:
+class CategoryTotals(NamedTuple):
+    """The size of a column of categories.
+
+    Parameters
+    ----------
+    n_values : number of different values
+    n_known : number of records that are not missing
+    n_frequent : number of records with a value that occurs ten times or more
+    """
+
+    n_values: int
+    n_known: int
+    n_frequent: int
+
+
+def totals_of(counts: Integers) -> CategoryTotals:
+    """Return the size of a column from the number of records of each value."""
+    return CategoryTotals(counts.size, int(counts.sum()), int(counts[counts >= _FREQUENT].sum()))
+
+
+def select_categories(
+    column: Column,
+    asked_for: bool,
+    named_in: str = "binning",
+    target: Target | None = None,
+    totals: CategoryTotals | None = None,
+) -> Integers:
     """Return the positions of the categories to use in conditions, ascending; warn if these are not all.
 
     Parameters
@@ -40,29 +67,33 @@ def select_categories(column: Column, asked_for: bool, named_in: str = "binning"
     column : a column of categories with at least one value
     asked_for : whether to use the column even if it looks like an identifier
     named_in : the parameters in which the user can name such a column, for the warning
+    target : how many records each value of the column stands for; by default one
+    totals : the size of the column, if the column does not list all categories
     """
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
+    known = column.values >= 0
+    subset = Target(column.values, np.ones(1)) if target is None else target
+    counts = subset.take(known).count_by(column.values[known], len(column.categories))
     present = np.flatnonzero(counts)
-    if not asked_for and _is_identifier(counts[present]):
-        warn(_identifier_text(column, counts, present, named_in))
+    totals = totals or totals_of(counts[present])
+    if not asked_for and _is_identifier(totals):
+        warn(_identifier_text(column, counts, present, totals, named_in))
         return present[:0]
     if present.size > MAX_CATEGORIES:
-        warn(_many_values_text(column, counts, present))
+        warn(_many_values_text(column, counts, present, totals))
         frequent = np.argsort(-counts[present], kind="stable")[:MAX_CATEGORIES]
         present = np.sort(present[frequent])
     return present
 
 
-def _is_identifier(counts: Integers) -> bool:
-    """Return whether a column looks like an identifier, from the number of records of each value."""
-    n_known = int(counts.sum())
-    n_frequent = int(counts[counts >= _FREQUENT].sum())
-    return counts.size > _MIN_VALUES and 2 * counts.size > n_known and n_frequent < _FREQUENT_SHARE * n_known
+def _is_identifier(totals: CategoryTotals) -> bool:
+    """Return whether a column looks like an identifier."""
+    n_values, n_known, n_frequent = totals
+    return n_values > _MIN_VALUES and 2 * n_values > n_known and n_frequent < _FREQUENT_SHARE * n_known
 
 
-def _identifier_text(column: Column, counts: Integers, present: Integers, named_in: str) -> str:
+def _identifier_text(column: Column, counts: Integers, present: Integers, totals: CategoryTotals, named_in: str) -> str:
     """Return the text of the warning about a column that looks like an identifier."""
-    size = f"({present.size:,} different values in {int(counts.sum()):,} records)"
+    size = f"({_number_text(present, totals)} different values in {totals.n_known:,} records)"
     result = "rules use only whether it is missing" if (column.values < 0).any() else "it is left out of the rules"
     numbers_text = _numbers_text(column, counts, present, size)
     if numbers_text:
@@ -71,13 +102,18 @@ def _identifier_text(column: Column, counts: Integers, present: Integers, named_
     return f"{problem}; {result}. To use its values, group them, or name the column in {named_in}"
 
 
-def _many_values_text(column: Column, counts: Integers, present: Integers) -> str:
+def _number_text(present: Integers, totals: CategoryTotals) -> str:
+    """Return the number of different values; of a column that does not list them all, it is estimated."""
+    return f"{totals.n_values:,}" if totals.n_values == present.size else f"about {totals.n_values:,}"
+
+
+def _many_values_text(column: Column, counts: Integers, present: Integers, totals: CategoryTotals) -> str:
     """Return the text of the warning about a column with many values that occur several times."""
     result = f"rules use only the {MAX_CATEGORIES} most frequent"
-    numbers_text = _numbers_text(column, counts, present, f"({present.size:,} different values)")
+    numbers_text = _numbers_text(column, counts, present, f"({_number_text(present, totals)} different values)")
     if numbers_text:
         return f"{numbers_text}; {result}. Convert it to numbers, or group its values"
-    problem = f"column {column.name!r} has {present.size:,} different values"
+    problem = f"column {column.name!r} has {_number_text(present, totals)} different values"
     return f"{problem}; {result}. Leave the column out if it is an identifier, or group its values"
 
 

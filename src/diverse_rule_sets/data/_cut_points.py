@@ -40,10 +40,33 @@ class Target(NamedTuple):
     """The classes that cut points separate: the class of each record, and the weight of each class.
 
     Classes of weight 0 do not count.
+
+    Parameters
+    ----------
+    codes : the class of each record, or of each group of equal records
+    weights : the weight of each class
+    counts : number of records of each group; None if each is one record
     """
 
     codes: Integers
     weights: Floats
+    counts: Integers | None = None
+
+    def take(self, records: NDArray[np.bool_]) -> Target:
+        """Return the classes of some of the records."""
+        return Target(self.codes[records], self.weights, None if self.counts is None else self.counts[records])
+
+    def count_by(self, numbers: Integers, size: int) -> Integers:
+        """Count the records with each number; ``numbers`` has one for each record or group."""
+        if self.counts is None:
+            return np.bincount(numbers, minlength=size)
+        # sums of float64 are exact up to 2**53 records
+        return np.bincount(numbers, self.counts, minlength=size).astype(np.int64)
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.codes.size if self.counts is None else int(self.counts.sum())
 
 
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:
@@ -61,9 +84,9 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
-    groups, starts = _groups(np.bincount(ranks, minlength=n_ranks).astype(np.float64))
+    groups, starts = _groups(target.count_by(ranks, n_ranks).astype(np.float64))
     n_classes = target.weights.size
-    counts = np.bincount(groups[ranks] * n_classes + target.codes, minlength=starts.size * n_classes)
+    counts = target.count_by(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
     weights = counts.reshape(starts.size, n_classes) * target.weights
     group, label = np.nonzero(weights)
     if starts.size < 2 or np.unique(label).size < 2:
@@ -74,7 +97,7 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     # Checking the arguments takes longer than fitting a small tree, and a table may have thousands of columns.
     with config_context(skip_parameter_validation=True, assume_finite=True):
         tree.fit(group[:, None].astype(np.float32), label, sample_weight=weights[group, label], check_input=False)
-    return starts[np.unique(np.ceil(_useful_thresholds(tree.tree_, ranks.size)).astype(np.int64))]
+    return starts[np.unique(np.ceil(_useful_thresholds(tree.tree_, target.n_records)).astype(np.int64))]
 
 
 def _useful_thresholds(tree: Any, n_records: int) -> Floats:
@@ -116,7 +139,7 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     if present.size < 3:
         return []
     counts = np.zeros((int(present.max()) + 1, target.weights.size))
-    np.add.at(counts, (codes, target.codes), 1.0)
+    np.add.at(counts, (codes, target.codes), 1.0 if target.counts is None else target.counts)
     shares = _class_shares(counts[present], target.weights)
     found: dict[tuple[int, ...], None] = {}
     if present.size <= _FEW:
@@ -152,5 +175,5 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 def _one_against_rest(target: Target, label: int) -> Target:
     """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
-    sizes = np.maximum(np.bincount(own, minlength=2), 1)
-    return Target(own, own.size / (2.0 * sizes))
+    sizes = np.maximum(target.count_by(own, 2), 1)
+    return Target(own, target.n_records / (2.0 * sizes), target.counts)

@@ -7,8 +7,6 @@ Columns are read one at a time, and only the packed rows are kept.
 from __future__ import annotations
 
 import copy
-import math
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,16 +19,18 @@ from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._util.memory import MEMORY_SHARE
+from diverse_rule_sets._util.memory import physical_memory as _physical_memory
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
+from diverse_rule_sets.data._summaries import Summarised, summarised
+from diverse_rule_sets.data._summary_table import SummaryTable
+from diverse_rule_sets.data._value_counts import pairs_for
 from diverse_rule_sets.model._conditions import Condition
-from diverse_rule_sets.model._domains import Domain, domain_of
+from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._ranges import side_of
 from diverse_rule_sets.model._whole_numbers import at_fewest_points, in_whole_numbers
-
-# Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
-_MEMORY_SHARE = 0.4
 
 
 class Encoded(NamedTuple):
@@ -139,6 +139,13 @@ class Encoder:
         self._learn(table, target, None)
         return self
 
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Leave out some items: those that turn out to hold for no or for every record."""
+        self.conditions = [condition for condition, flag in zip(self.conditions, kept, strict=True) if flag]
+        position = np.append(np.cumsum(kept) - 1, -1)
+        position[:-1][~kept] = -1
+        self.columns, self.opposites = self.columns[kept], position[self.opposites[kept]]
+
     def fit_transform(self, table: Table, target: Target) -> Encoded:
         """Learn the conditions and return the bits of the same records; each column is read once."""
         blocks = _Blocks(table.n_records, self._given)
@@ -160,6 +167,21 @@ class Encoder:
                 blocks.add_given(column)
         return blocks.finish()
 
+    def columns_tested(self, table: Table) -> frozenset[Hashable]:
+        """Return the columns that :meth:`transform` reads."""
+        tested = {condition.column for condition in self.conditions}
+        return frozenset(name for name in table.names if name in tested or name in self._given.columns)
+
+    @property
+    def n_given(self) -> int:
+        """Number of given conditions."""
+        return len(self._given)
+
+    @property
+    def given_conditions(self) -> GivenConditions:
+        """The given conditions, whose bits are computed beside those of the items."""
+        return self._given
+
     def _columns_read(self, table: Table) -> list[Hashable]:
         """Return the columns that become items or that given conditions test, in the order of the table."""
         used = self._given.columns
@@ -171,10 +193,15 @@ class Encoder:
         self.conditions, self.kinds, self.domains, self.orders, columns = [], {}, {}, {}, []
         self.codes = table.codes
         opposite_conditions: list[Condition | None] = []
-        number = -1
+        number, max_pairs = -1, pairs_for(len(table.names))
         for name in self._columns_read(table):
-            column = table.column(name)
-            self.kinds[name], self.domains[name] = column.kind, domain_of(column)
+            if isinstance(table, SummaryTable):
+                groups = table.summarised(name, target.weights)
+                column = groups.column
+            else:
+                column = table.column(name)
+                groups = summarised(column, target, max_pairs)
+            self.kinds[name], self.domains[name] = column.kind, groups.domain
             if column.order:
                 self.orders[name] = column.order
             if blocks is not None:
@@ -182,10 +209,11 @@ class Encoder:
             if name in self.options.forbidden:
                 continue
             number += 1
-            values = column if blocks is not None else replace(column, values=np.unique(column.values))
-            for condition, opposite in self._possible_conditions(column, target).items():
+            values = column if blocks is not None else replace(column, values=np.unique(column.values), lows=None)
+            for condition, opposite in self._possible_conditions(groups).items():
                 flags = condition.holds(values)
-                if flags.any() and not flags.all():
+                # Groups do not tell whether a condition inside a group holds for some records.
+                if (flags.any() and not flags.all()) or (blocks is None and not groups.exact):
                     if blocks is not None:
                         blocks.append(flags)
                     self.conditions.append(condition)
@@ -195,10 +223,11 @@ class Encoder:
         opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
         self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
 
-    def _possible_conditions(self, column: Column, target: Target) -> PossibleConditions:
+    def _possible_conditions(self, groups: Summarised) -> PossibleConditions:
         """Return the possible conditions on a column; an error names it."""
+        column = groups.column
         try:
-            return possible_conditions(column, self.options, target)
+            return possible_conditions(column, self.options, groups.target, groups.totals)
         except ValueError as error:
             text = str(error)
             raise ValueError(text if repr(column.name) in text else f"column {column.name!r}: {text}") from None
@@ -232,7 +261,7 @@ class _Rows:
     def __init__(self, n_bits: int) -> None:
         self._words = np.zeros((16, n_words(n_bits)), np.uint64)
         self._used = 0
-        self._limit = _MEMORY_SHARE * _physical_memory()
+        self._limit = MEMORY_SHARE * _physical_memory()
 
     def append(self, row: BitRows) -> None:
         if self._used == self._words.shape[0]:
@@ -253,19 +282,6 @@ class _Rows:
     def finish(self) -> BitRows:
         self._words.resize((self._used, self._words.shape[1]), refcheck=False)
         return self._words
-
-
-def _physical_memory() -> float:
-    """Return the memory of this machine or of its container in bytes; infinity if it is unknown."""
-    try:
-        memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        memory = math.inf
-    try:
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
-            return min(memory, float(limit.read()))
-    except (OSError, ValueError):  # no container, or one without a limit ("max")
-        return memory
 
 
 def _check_binning(binning: Binning, table: Table) -> None:

@@ -64,6 +64,9 @@ class GivenConditions:
         for given in self._conditions:
             check_no_codes([given.condition], codes, f"{given.origin}: ")
 
+    def __iter__(self) -> Iterator[GivenCondition]:
+        return iter(self._conditions)
+
     def __len__(self) -> int:
         return len(self._conditions)
 

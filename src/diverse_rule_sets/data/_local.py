@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
+from diverse_rule_sets._bits.mapped import is_released, release, with_rows
 from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
 
 # Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
 # Number of bits that are sorted by class at a time.
 _ARRANGED = 1 << 16
+# Rows that are mapped from a file are released after so many rows are read.
+_RELEASED = 32
+# The items of so many records are read from mapped rows at a time.
+_FEW_POSITIONS = 4
 
 
 class LocalCover:
@@ -105,6 +110,7 @@ class LocalBackend:
     def extension_counts(self, bodies: Sequence[Body], marked: LocalCover) -> Integers:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
         by_class = self._by_class
+        release(self._rows)
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
         out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
@@ -176,9 +182,11 @@ class LocalBackend:
     ) -> Mapping[int, LocalCover]:
         """Group the records by the sum of the points of the covers in which each record lies."""
         sums = np.zeros(self.n_records, np.int32)
-        for cover, value in zip(covers, points, strict=True):
+        for number, (cover, value) in enumerate(zip(covers, points, strict=True)):
             flags = bitset.unpack(cover.words, self.n_records)
             sums += flags if value == 1 else value * flags.astype(np.int32)
+            if number % _RELEASED == 0:
+                release(self._rows)
         if wanted is None:  # counting is faster than sorting, if sums are no negative numbers
             occurs = np.flatnonzero(np.bincount(sums)) if sums.min(initial=0) >= 0 else np.unique(sums)
             wanted = occurs.tolist()
@@ -205,7 +213,7 @@ class LocalBackend:
 
     def with_items(self, covers: Sequence[LocalCover]) -> LocalBackend:
         """Return a backend with further items, each of which holds for the records of a cover."""
-        rows = np.vstack([self._rows, *(cover.words[None] for cover in covers)])
+        rows = with_rows(self._rows, [cover.words for cover in covers])
         return LocalBackend(rows, self._y, self.n_classes, self._n_threads, self._given, self._first_word)
 
     # Records chosen by position
@@ -216,7 +224,14 @@ class LocalBackend:
 
     def items_at(self, cover: LocalCover, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k."""
-        return bitset.members_of(self._rows, self._positions(cover, ks))
+        positions = self._positions(cover, ks)
+        if not is_released(self._rows) or positions.size < 2:
+            return bitset.members_of(self._rows, positions)
+        parts = []
+        for begin in range(0, positions.size, _FEW_POSITIONS):  # each touches a part of every row
+            parts.append(bitset.members_of(self._rows, positions[begin : begin + _FEW_POSITIONS]))
+            release(self._rows)
+        return Lists.concatenate(parts)
 
     def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k."""
@@ -224,6 +239,7 @@ class LocalBackend:
 
     def contain(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
         """Return whether the j-th body covers the ``ks[j]``-th record of a cover."""
+        release(self._rows)
         return bitset.all_set(self._rows, bodies, self._positions(cover, ks))
 
     def contain_all(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
@@ -270,8 +286,11 @@ class LocalBackend:
     def restrict(self, cover: LocalCover) -> LocalBackend:
         """Return a backend of the records of a cover, with the same items and classes."""
         records = np.flatnonzero(bitset.unpack(cover.words, self.n_records))
-        rows = [bitset.pack(bitset.unpack(row, self.n_records)[records]) for row in self._rows]
-        packed = np.array(rows, np.uint64).reshape(self.n_items, bitset.n_words(records.size))
+        packed = np.empty((self.n_items, bitset.n_words(records.size)), np.uint64)
+        for number, row in enumerate(self._rows):
+            packed[number] = bitset.pack(bitset.unpack(row, self.n_records)[records])
+            if number % _RELEASED == 0:
+                release(self._rows)
         return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads)
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
@@ -308,6 +327,9 @@ class _ByClass:
                 self.rows[begin:end] = self._arrange_several(rows[begin:end])
             else:
                 self.rows[begin] = self.arrange(rows[begin])
+                if begin % _RELEASED == 0:
+                    release(rows)
+        release(rows)
         self.rows[-1] = self.arrange(bitset.pack(np.ones(y.size, np.bool_)))  # without an item: every record
 
     @property

@@ -15,7 +15,7 @@ from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column, values_text
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
-from diverse_rule_sets.data._categories import select_categories
+from diverse_rule_sets.data._categories import CategoryTotals, select_categories
 from diverse_rule_sets.data._cut_points import MAX_SET, Target, category_sets, supervised_cuts
 from diverse_rule_sets.data._rounding import as_datetime, shortest
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
@@ -71,8 +71,18 @@ def _has_own_binning(options: CutOptions, name: Hashable) -> bool:
 PossibleConditions = dict[Condition, Condition | None]
 
 
-def possible_conditions(column: Column, options: CutOptions, target: Target) -> PossibleConditions:
-    """Return the possible conditions on a column, in order, ``is missing`` last."""
+def possible_conditions(
+    column: Column, options: CutOptions, target: Target, totals: CategoryTotals | None = None
+) -> PossibleConditions:
+    """Return the possible conditions on a column, in order, ``is missing`` last.
+
+    Parameters
+    ----------
+    column : a value for each record, or for each group of records of a summary
+    options : how columns become conditions
+    target : the classes of the same records or groups
+    totals : for a summary that does not list all categories, how many there are
+    """
     binning = _binning_of(options, column.name)
     missing = column.missing
     found: PossibleConditions = {}
@@ -85,7 +95,7 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {values_text(column.kind)}")
     elif column.kind != EMPTY:
         is_kept = column.name in options.kept or _has_own_binning(options, column.name)
-        present = select_categories(column, is_kept, options.named_in)
+        present = select_categories(column, is_kept, options.named_in, target, totals)
         if options.thresholds and column.order and present.size:
             found = _ranges(column, options, target)
         else:
@@ -117,8 +127,8 @@ def _ranges(column: Column, options: CutOptions, target: Target) -> PossibleCond
     cuts: Integers = np.arange(1, n_present)
     if n_present > options.n_bins:
         known = ~column.missing
-        subset = Target(target.codes[known], target.weights)
-        cuts = supervised_cuts(column.values[known].astype(np.int64), n_present, subset, options.n_bins - 1)
+        values = column.values[known].astype(np.int64)
+        cuts = supervised_cuts(values, n_present, target.take(known), options.n_bins - 1)
     found: PossibleConditions = {}
     for cut in cuts.tolist():
         below = category_range(column.name, column.order, high=column.categories[cut - 1], mixed=mixed)
@@ -130,8 +140,7 @@ def _ranges(column: Column, options: CutOptions, target: Target) -> PossibleCond
 def _sets(column: Column, present: Integers, options: CutOptions, target: Target) -> PossibleConditions:
     """Return conditions for every category and for sets that separate classes, each with its opposite if possible."""
     known = np.isin(column.values, present)
-    subset = Target(target.codes[known], target.weights)
-    parts = [(int(k),) for k in present] + category_sets(column.values[known], present, subset)
+    parts = [(int(k),) for k in present] + category_sets(column.values[known], present, target.take(known))
     everything = set(present.tolist())
 
     def condition_of(part: tuple[int, ...]) -> Condition | None:
@@ -160,16 +169,19 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
             problem = f"binning gives {len(binning):,} edges for the column {column.name!r}"
             raise ValueError(f"{problem}, expected at most {_MAX_EDGES}")
         return sorted({_check_edge(edge, column) for edge in binning})
-    present = column.values[known]
-    values, ranks, counts = np.unique(present, return_inverse=True, return_counts=True)
+    subset = target.take(known)
+    values, first, ranks = np.unique(column.values[known], return_index=True, return_inverse=True)
+    counts = subset.count_by(ranks.reshape(-1), values.size)
+    lows = values if column.lows is None else column.lows[known][first]
     if binning == "supervised":
-        subset = Target(target.codes[known], target.weights)
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
-        edges = [_midpoint(values[cut - 1], values[cut]) for cut in cuts.tolist()]
+        edges = [_midpoint(values[cut - 1], lows[cut]) for cut in cuts.tolist()]
     else:
-        edges = _EDGES[binning](present, values, n_bins)
+        edges = (
+            _uniform_edges(lows, values, n_bins) if binning == "uniform" else _quantile_edges(values, counts, n_bins)
+        )
     # An edge without values above it separates nothing, and would bound the outer interval.
-    return sorted({shortest(edge, values, counts, column.kind) for edge in edges if edge < values[-1]})
+    return sorted({shortest(edge, values, counts, column.kind, lows) for edge in edges if edge < values[-1]})
 
 
 def _midpoint(low: Any, high: Any) -> Any:
@@ -196,9 +208,9 @@ def _thresholds(column: Column, edges: list[Any]) -> PossibleConditions:
     return found
 
 
-def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
+def _uniform_edges(lows: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
     """Return the inner edges of bins of equal width (as in the paper)."""
-    low, high = _as_float(values[[0, -1]])
+    low, high = _as_float(np.array([lows[0], values[-1]]))
     if low == high:
         return []
     scale = 1.0 if max(-low, high) < 1e300 else 4.0  # so that the difference of extreme values does not overflow
@@ -206,16 +218,14 @@ def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> 
     return _from_float(inner, values.dtype)
 
 
-def _quantile_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
-    """Return the inner edges of bins with about equal numbers of records."""
+def _quantile_edges(values: NDArray[Any], counts: Integers, n_bins: int) -> list[Any]:
+    """Return the inner edges of bins with about equal numbers of records: quantiles by the inverted distribution."""
     if values.size == 1:
         return []
-    levels = np.arange(1, n_bins) / n_bins
-    inner = np.quantile(_as_float(present), levels, method="inverted_cdf")
+    below = np.cumsum(counts)
+    positions = np.maximum(np.ceil(below[-1] * (np.arange(1, n_bins) / n_bins) - 1), 0)
+    inner = _as_float(values[np.searchsorted(below, positions, side="right")])
     return _from_float(inner, values.dtype)
-
-
-_EDGES = {"uniform": _uniform_edges, "quantile": _quantile_edges}
 
 
 def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:

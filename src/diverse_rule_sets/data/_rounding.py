@@ -20,22 +20,26 @@ from diverse_rule_sets._input.values import INSTANT, NUMBER
 MOVED_SHARE = 0.002
 
 
-def shortest(edge: Any, values: NDArray[Any], counts: NDArray[np.int64], kind: str) -> Any:
+def shortest(
+    edge: Any, values: NDArray[Any], counts: NDArray[np.int64], kind: str, lows: NDArray[Any] | None = None
+) -> Any:
     """Return the shortest number or date that has about the same records on each side as the edge.
 
     Parameters
     ----------
     edge : the cut point, less than the largest value
-    values : the distinct values, ascending
-    counts : number of records with each value
+    values : the distinct values, ascending; or the largest value of each group of neighbouring values
+    counts : number of records with each value or in each group
     kind : type of the column
+    lows : the smallest value of each group
     """
+    lows = values if lows is None else lows
     below = np.cumsum(counts)  # number of records up to each value
     position = max(int(np.searchsorted(values, edge, side="right")), 1)
     moved = math.floor(MOVED_SHARE * int(below[-1]))
     first = int(np.searchsorted(below, below[position - 1] - moved))
     last = min(int(np.searchsorted(below, below[position - 1] + moved, side="right")), values.size - 1)
-    low, high = values[min(first, position - 1)], values[max(last, position)]
+    low, high = values[min(first, position - 1)], lows[max(last, position)]
     if kind == NUMBER:
         return shortest_number(float(edge), float(low), float(high))
     return as_datetime(shortest_date(edge, low, high), kind)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -11,27 +12,33 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from diverse_rule_sets._input.checks import Check, check_choice, warn
-from diverse_rule_sets._input.labels import comparable_labels, encode_labels
-from diverse_rule_sets._input.missing import settle_codes
+from diverse_rule_sets._input.checks import Check, check_choice, did_you_mean, warn
+from diverse_rule_sets._input.labels import comparable_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._util.frames import join_frames
 from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.data._bit_file import encode
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
+from diverse_rule_sets.estimators._reading import check_target, read_training, split_target
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
+from diverse_rule_sets.model._batches import answer_batch, batches_for, joined
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import as_frame
+from diverse_rule_sets.sources._as_source import as_source
+from diverse_rule_sets.sources._source import Batch, Source
 
 BINNINGS = ("supervised", "uniform", "quantile")
 
@@ -88,16 +95,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         given: GivenConditions = NO_CONDITIONS,
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
-        encoder = Encoder(options, given)
-        encoded = encoder.fit_transform(table, Target(codes, class_weights))
+        encoder, target = Encoder(options, given), Target(codes, class_weights)
+        encoded = encode(encoder, table, target)
         n_threads = effective_n_jobs(self.n_jobs)
         make = type(self)._make_backend
         return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
-
-    def _training_table(self, X: Any) -> Table:
-        """Return a table to fit, in which the codes of ``missing_values`` are missing values."""
-        table = as_table(X)
-        return table.with_codes(settle_codes(self.missing_values, table))
 
     def __getstate__(self) -> dict[str, Any]:
         return pickled_state(super().__getstate__())
@@ -111,29 +113,47 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any, *, on_progress: OnProgress | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, on_progress: OnProgress | None = None, cache_dir: str | os.PathLike[str] | None = None
+    ) -> Self:
         """Learn a rule set.
 
         Parameters
         ----------
-        X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
-        y : vector of labels (strings, numbers or booleans), none missing
+        X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table; or a table that is read in
+            batches and need not fit into memory: the path of a file (Parquet, Arrow, CSV, TSV, also compressed by gzip)
+            or of a folder of such files, a list of paths, a pyarrow Dataset, a LazyFrame of polars, a relation of
+            DuckDB, or an iterable of data frames that can be read several times. The rules are the same
+        y : vector of labels (strings, numbers or booleans), none missing; or the name of the column of X with the
+            labels, which a table that is read in batches needs
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
+        cache_dir : an existing folder for the bits of a table that is read in batches, which are used again by a fit on
+            the same, unchanged files with the same conditions; by default they are in a temporary file
 
         Returns
         -------
-        self. If the fit fails or is interrupted, the estimator is unchanged.
+        self. If the fit fails or is interrupted, the estimator is unchanged, and temporary files are removed.
+
+        Notes
+        -----
+        A table that is read in batches is read twice: for the types, values and labels of its columns, and for the
+        bits of the conditions, 1 bit for each record and condition. These are kept in the folder for temporary files
+        (``TMPDIR``) during the fit. The values of a column are counted exactly up to 262,144 pairs of a value and a
+        class (fewer in tables of more than 32 columns). With more, neighbouring values are counted together, such that
+        at most 1 in 1,024 of the records lie between two possible cut points (with up to 128 classes; 8 in tables of
+        more than 512 columns). Of columns with more than 131,072 categories, the most frequent ones are counted. The
+        same holds for tables in memory.
         """
         self._check_parameters()
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener = listeners(int(self.verbose), on_progress)
-        table = self._training_table(X)
-        classes, codes = encode_labels(y, table.n_records)
+        training = read_training(X, y, self.missing_values, listener, cache_dir)
+        table, classes, codes = training.table, training.classes, training.codes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         fitted = self._learn(table, labels, codes, listener)
-        known = {"target": _name_of(y), "similar_columns": similar_names(table.names)}
+        known = {"target": training.target, "similar_columns": similar_names(table.names)}
         rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
             coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
@@ -146,9 +166,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each record: of the deciding rule or fallback rule, or else the default label."""
-        answers = self._answer(X)
-        return np.asarray(self.classes_[self._class_positions()[answers.labels]])
+        """Return the label of each record: of the deciding rule or fallback rule, or else the default label.
+
+        X may be any table that :meth:`fit` accepts; what is read in batches is predicted in batches.
+        """
+        return joined(self._labels_of(answers) for answers in self._all_answers(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each record, columns as in ``classes_``.
@@ -157,18 +179,30 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         the whole table. If the class counts of rules are added up, they are the shares of all covering rules together.
         The label of a rule need not be its likeliest class.
         """
-        answers = self._answer(X)
-        return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
+        return joined(self._probabilities_of(answers) for answers in self._all_answers(X))
 
     def _labels_and_probabilities(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return :meth:`predict` and :meth:`predict_proba`, from one pass over the table."""
-        answers, positions = self._answer(X), self._class_positions()
-        labels = np.asarray(self.classes_[positions[answers.labels]])
-        return labels, np.take(answers.probabilities, np.argsort(positions), axis=1)
+        parts = [(self._labels_of(one), self._probabilities_of(one)) for one in self._all_answers(X)]
+        return joined(labels for labels, _ in parts), joined(shares for _, shares in parts)
+
+    def _labels_of(self, answers: Answers) -> NDArray[Any]:
+        """Return the labels of some records."""
+        return np.asarray(self.classes_[self._class_positions()[answers.labels]])
+
+    def _probabilities_of(self, answers: Answers) -> NDArray[np.float64]:
+        """Return the class probabilities of some records, columns as in ``classes_``."""
+        return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: the share of records whose predicted label is that of y."""
-        return float(super().score(X, comparable_labels(y), sample_weight))
+        """Return the accuracy: the share of records whose predicted label is that of y, or of the column y of X."""
+        source = as_source(X)
+        if source is None:
+            table, labels = split_target(as_table(X), y) if isinstance(y, str) else (X, y)
+            return float(super().score(table, comparable_labels(labels), sample_weight))
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None if X is read in batches")
+        return accuracy_in_batches(self, source, y)
 
     def explain(self, X: Any) -> Any:
         """Return the reason for the label of each record, as a data frame.
@@ -183,23 +217,46 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         points, and the other covering rules that agree with the deciding rule or contradict it. The frame is of the
         same library as X (and has its index); for arrays it is pandas, or else polars.
         """
-        answers = self._answer(X)
+        source = as_source(X)
+        if source is None:
+            return as_frame(X, self._explained(self._answer(X)))
+        parts: list[Any] = []
+        for batch in self._batches(source):
+            like = batch.frame if not parts or type(parts[0]) is type(batch.frame) else parts[0]
+            parts.append(as_frame(like, self._explained(answer_batch(batch, self._answer))))
+        return join_frames(parts)
+
+    def _explained(self, answers: Answers) -> dict[str, list[Any]]:
+        """Return the columns of :meth:`explain`."""
         covering = answers.covering_rules()
-        columns = {
-            "label": self.classes_[self._class_positions()[answers.labels]].tolist(),
+        return {
+            "label": self._labels_of(answers).tolist(),
             "rule": [None if j < 0 else j + 1 for j in answers.deciding.tolist()],
             "covering": covering.numbers,
             "agreement": covering.agreement,
             "contradiction": covering.contradiction,
             "reason": answers.reasons(),
         }
-        return as_frame(X, columns)
 
     def why(self, X: Any, *, label: Any = None) -> Any:
         """Explain the label of a record, and which changes would give another label; see :meth:`RuleSet.why`."""
         check_is_fitted(self)
         one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
         return self.rule_set_.why(X if one else self._table(X), label=label)
+
+    def _all_answers(self, X: Any) -> Iterator[Answers]:
+        """Iterate over the results of a table: one, or one for each batch."""
+        source = as_source(X)
+        if source is None:
+            yield self._answer(X)
+            return
+        for batch in self._batches(source):
+            yield answer_batch(batch, self._answer)
+
+    def _batches(self, source: Source, also: Sequence[Hashable] = ()) -> Iterator[Batch]:
+        """Iterate over the records of a source."""
+        check_is_fitted(self)
+        return batches_for(self.rule_set_, source, also, every=not hasattr(self, "feature_names_in_"))
 
     def _answer(self, X: Any) -> Answers:
         """Check a table to predict, and return labels, deciding rules and probabilities from one pass over it."""
@@ -238,7 +295,17 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return table.rename([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
 
 
-def _name_of(y: Any) -> str | None:
-    """Return the name of a pandas or polars series of labels; None if it has none, or another name than text."""
-    name = getattr(y, "name", None)
-    return str(name) if isinstance(name, str) and name else None
+def accuracy_in_batches(clf: RuleSetEstimator, source: Source, y: Any) -> float:
+    """Return the share of records whose predicted label is that of the column y of a source."""
+    check_target(y, source)
+    if y not in source.names:
+        raise ValueError(f"y must be the name of a column of {source.name}, got {y!r}{did_you_mean(y, source.names)}")
+    n_right = n_records = 0
+    for batch in clf._batches(source.with_labels(y), [y]):
+        table = as_table(batch.frame)
+        predicted = clf._labels_of(answer_batch(batch, clf._answer))
+        n_right += int(accuracy_score(comparable_labels(table.native(y)), predicted, normalize=False))
+        n_records += table.n_records
+    if not n_records:
+        raise ValueError(f"{source.name} has no records")
+    return n_right / n_records

@@ -26,7 +26,6 @@ from diverse_rule_sets._input.checks import (
     generator,
     list_text,
 )
-from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.missing import MissingValues
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import is_missing, plain
@@ -37,6 +36,7 @@ from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES, check_statements
 from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_limits
+from diverse_rule_sets.estimators._reading import read_training
 from diverse_rule_sets.estimators._scorecards import counts_by_points, cross_fitted, with_given, with_learnt
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
@@ -312,8 +312,7 @@ class SearchClassifier(RuleSetEstimator):
     def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget]) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
         self._check_parameters()
-        table = self._training_table(X)
-        classes, codes = encode_labels(y, table.n_records)
+        table, classes, codes, _ = read_training(X, y, self.missing_values)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
         plan, data, given = self._prepare(table, labels, codes)

@@ -76,8 +76,11 @@ def used_domains(
     )
 
 
-def domain_of(column: Column) -> Domain:
-    """Return what is known about the values of a column of training records."""
+def domain_of(column: Column, counts: NDArray[np.int64] | None = None) -> Domain:
+    """Return what is known about the values of a column of training records.
+
+    ``counts`` is the number of records for which each value of the column stands; by default one.
+    """
     if column.kind == EMPTY:
         return Domain()
     if column.kind in (DATE, INSTANT):
@@ -87,7 +90,9 @@ def domain_of(column: Column) -> Domain:
         numbers = column.values[~column.missing]
         whole = _all_multiples(numbers, 1)
         return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
+    is_known = column.values >= 0
+    sizes = None if counts is None else counts[is_known]
+    counts = np.bincount(column.values[is_known], sizes, minlength=len(column.categories)).astype(np.int64)
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:
         present = np.sort(present[np.argsort(-counts[present], kind="stable")[:MAX_VALUES]])

@@ -19,6 +19,7 @@ from diverse_rule_sets._input.values import identity
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds, find_covers, table_for
+from diverse_rule_sets.model._batches import answers_of, joined
 from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Flags
@@ -267,6 +268,10 @@ class RuleSet(RuleSetMethods):
         """
         return answer(self, X)
 
+    def _all_answers(self, X: Any) -> Iterator[Answers]:
+        """Iterate over the results of a table: one, or one for each batch of a table that is read in batches."""
+        return answers_of(self, X, self.answer)
+
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
         return find_covers(CoverPlan(self.rules), table_for(self, X), self.expected_kinds).flags()
@@ -277,11 +282,11 @@ class RuleSet(RuleSetMethods):
         -1 means the default label, or, if class counts are added up, also that no covering rule has the label that
         wins.
         """
-        return self.answer(X).deciding
+        return joined(answers.deciding for answers in self._all_answers(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each record: that of the deciding rule or fallback rule, or the default label."""
-        return self.answer(X).predictions()
+        return joined(answers.predictions() for answers in self._all_answers(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each record: the smoothed class counts of the deciding rule.
@@ -292,14 +297,14 @@ class RuleSet(RuleSetMethods):
         counts of all covering rules are added up first. A rule with a ``points_table`` has the probabilities of the
         points of the record instead. Columns are in the order of ``classes``.
         """
-        return self.answer(X).probabilities
+        return joined(answers.probabilities for answers in self._all_answers(X))
 
     def reasons(self, X: Any) -> list[str]:
         """Return the reason for the label of each record, one sentence each.
 
         If several rules cover the record, it names those that agree with the deciding rule or contradict it.
         """
-        return self.answer(X).reasons()
+        return [reason for answers in self._all_answers(X) for reason in answers.reasons()]
 
     @property
     def likeliest_default(self) -> Any:

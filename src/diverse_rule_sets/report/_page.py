@@ -168,7 +168,7 @@ def _environment() -> Any:
 
 def _index(X: Any) -> Any:
     """Return the index of a pandas data frame; None if there is none, or if it only numbers the rows from 0."""
-    index = getattr(X, "index", None)
+    index = getattr(X, "index", None) if hasattr(X, "iloc") else None
     if index is None or callable(index) or np.array_equal(np.asarray(index), np.arange(len(X))):
         return None
     return index

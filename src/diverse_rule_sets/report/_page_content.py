@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._input.columns import Column
+from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._page_model import Field, field_of, model_of, no_panel_reason
 from diverse_rule_sets.report._page_scorecards import derived_fields, points_model, scorecard_texts, steps_of
 from diverse_rule_sets.report._plain_text import name_of, phrase, sentence
@@ -44,7 +46,8 @@ def content(
     uncovered = summary.depth == 0
     samples.append(_sample(summary, uncovered, summary.predicted, 2 * n_each, rng))
     records = np.unique(np.concatenate([part for pair in samples for part in pair.values()]).astype(np.int64))
-    fields = [field_of(column, rule_set, records) for column in _columns(summary, names)]
+    table, positions = summary.with_records(records)
+    fields = [field_of(column, rule_set, positions) for column in _columns(table, rule_set, names)]
     by_name = {field.column.name: (j, field) for j, field in enumerate([*fields, *derived_fields(rule_set)])}
     phrases = [[phrase(c) for c in rule.conditions] for rule in rule_set.all_rules]
     reason = no_panel_reason(rule_set)
@@ -62,7 +65,7 @@ def content(
         "used_columns": [_used_columns(rule.conditions, by_name) for rule in rule_set.all_rules],
         "scorecards": scorecard_texts(rule_set),
         "steps": steps_of(rule_set),
-        "records": _records(summary, fields, records, index),
+        "records": _records(summary, [field.cells(positions) for field in fields], records, index),
         "examples": examples[:-1],
         "uncovered": examples[-1],
         "model": None if reason else model_of(rule_set, by_name) | points_model(rule_set, by_name),
@@ -77,13 +80,13 @@ def _column_names(summary: Summary) -> list[Hashable]:
     return used + rest[: max(MAX_COLUMNS - len(used), 0)]
 
 
-def _columns(summary: Summary, names: Iterable[Hashable]) -> Iterable[Column]:
+def _columns(table: Table, rule_set: RuleSet, names: Iterable[Hashable]) -> Iterable[Column]:
     """Return the columns to show; columns of unsupported types are left out if no rule uses them."""
     for name in names:
         try:
-            yield summary.table.column(name, summary.rule_set.expected_kind(name))
+            yield table.column(name, rule_set.expected_kind(name))
         except TypeError:  # such as lists and durations
-            if name in summary.rule_set.columns:
+            if name in rule_set.columns:
                 raise
 
 
@@ -114,10 +117,9 @@ def _used_columns(conditions: Iterable[Condition], by_name: Mapping[Hashable, tu
 
 
 def _records(
-    summary: Summary, fields: list[Field], records: Integers, index: Sequence[Any] | None
+    summary: Summary, cells: list[list[Any]], records: Integers, index: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
     """Return the sampled records with their values, true and predicted labels; rows are counted from 1."""
-    cells = [field.cells(records) for field in fields]
     return [
         {
             "row": int(record) + 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.estimators._base import RuleSetEstimator
+from diverse_rule_sets.estimators._reading import split_target
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers, overlap_kinds, table_for
 from diverse_rule_sets.model._conditions import Condition
@@ -22,6 +23,7 @@ from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import PointSums, Scorecard, ScorecardColumn
+from diverse_rule_sets.sources._as_source import as_source
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -36,16 +38,24 @@ class Summary:
     rule_set : the rules
     table : the records
     codes : position of the true label of each record among the classes
+    known_answers : what the rules do on the records, if the table is read in batches; otherwise it is computed
+    read : for a table that is read in batches, function that returns a table with some of the records
     """
 
     rule_set: RuleSet
     table: Table
     codes: Integers
+    known_answers: Answers | None = None
+    read: Callable[[Integers], tuple[Table, Integers]] | None = None
 
     @cached_property
     def _answers(self) -> Answers:
         """The covering rules, deciding rules and labels of all records, computed in one pass over the table."""
-        return self.rule_set.answer(self.table)
+        return self.rule_set.answer(self.table) if self.known_answers is None else self.known_answers
+
+    def with_records(self, records: Integers) -> tuple[Table, Integers]:
+        """Return a table that has some records, and their positions in it; other records of the table may lack."""
+        return (self.table, records) if self.read is None else self.read(records)
 
     @cached_property
     def covering(self) -> Flags:
@@ -197,9 +207,22 @@ def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
     Parameters
     ----------
     clf : a RuleSet, a fitted classifier, or a fitted pipeline or search that ends in one
-    X, y : records and their labels; each label must be a class of the rule set
+    X, y : records and their labels; each label must be a class of the rule set. y may be the name of a column, which
+        a table that is read in batches needs
     name : name of the argument `clf` in error messages
     """
+    source = as_source(X)
+    if source is not None:
+        from diverse_rule_sets.report._batch_summary import summarise_batches
+
+        model = unwrap(clf).model
+        if isinstance(model, RuleSet):
+            return summarise_batches(model, model.answer, source, y)
+        if not isinstance(model, RuleSetEstimator) or unwrap(clf).transformers:
+            raise TypeError(f"{name} must be a RuleSet or a classifier of this package if X is read in batches")
+        return summarise_batches(model.rule_set_, model._answer, source, y)
+    if isinstance(y, str) and y in (whole := as_table(X)):
+        X, y = split_target(whole, y)
     rules, table = rules_and_table(clf, X, name)
     # With a cache: the report page reads columns twice, for the rules and for the example records.
     return Summary(rules, table_for(rules, table).with_cache(), as_labels(y, rules.classes, table.n_records))

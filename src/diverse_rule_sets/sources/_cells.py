@@ -13,8 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from diverse_rule_sets.cli._errors import InputError
-from diverse_rule_sets.cli._reading_options import MISSING
+from diverse_rule_sets.sources._errors import InputError
+
+# Texts of a missing value, besides the empty cell.
+MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 
 NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY = "number", "date", "date (UTC)", "boolean", "text", "category"
 # Types of categories: the cells are values of the type, which rules compare with single values and not by order.
@@ -67,22 +69,9 @@ class Cells:
 
     def guess_kind(self, column: pl.Series) -> str:
         """Return the type of a column, by the form of its cells."""
-        cells = self.strip(column).drop_nulls().unique()
-        if cells.is_empty():
-            return TEXT
-        if cells.str.to_lowercase().is_in(["true", "false"]).all():
-            return BOOLEAN
-        if cells.str.contains(_REAL[self.decimal]).all():
-            return TEXT if cells.str.contains(_CODE).any() else NUMBER
-        zones = set()
-        for cell in cells:
-            date = self.parse_date(cell)
-            if date is None:
-                return TEXT
-            zones.add(date.tzinfo is not None)
-        if len(zones) > 1:
-            return TEXT
-        return INSTANT if zones.pop() else DATE
+        guess = KindGuess(self)
+        guess.add(column)
+        return guess.kind
 
     def find_decimal_comma(self, column: pl.Series) -> str | None:
         """Return a number with a decimal comma if nearly all cells could be such numbers but are read as text."""
@@ -160,6 +149,52 @@ class Cells:
             return float(cell.replace(",", ".")) if _is_number(cell, self.decimal) else cell
 
         return pl.Series(cells.name, [value(cell) for cell in cells], pl.Object)
+
+
+class KindGuess:
+    """The type of a column by the form of its cells, which may come in several parts, in any order.
+
+    Parameters
+    ----------
+    cells : how to read cells
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+        self._is_empty = self._booleans = self._numbers = self._dates = True
+        self._codes = False
+        self._zones: set[bool] = set()
+
+    def add(self, column: pl.Series) -> None:
+        """Add the cells of some records."""
+        cells = self._cells.strip(column).drop_nulls().unique()
+        if cells.is_empty():
+            return
+        self._is_empty = False
+        self._booleans = self._booleans and bool(cells.str.to_lowercase().is_in(["true", "false"]).all())
+        if self._numbers:
+            self._numbers = bool(cells.str.contains(_REAL[self._cells.decimal]).all())
+            self._codes = self._codes or bool(cells.str.contains(_CODE).any())
+        if self._dates:
+            for cell in cells:
+                date = self._cells.parse_date(cell)
+                if date is None:
+                    self._dates = False
+                    break
+                self._zones.add(date.tzinfo is not None)
+
+    @property
+    def kind(self) -> str:
+        """The type that fits all cells."""
+        if self._is_empty:
+            return TEXT
+        if self._booleans:
+            return BOOLEAN
+        if self._numbers:
+            return TEXT if self._codes else NUMBER
+        if not self._dates or len(self._zones) > 1:
+            return TEXT
+        return INSTANT if self._zones == {True} else DATE
 
 
 def _is_number(cell: str, decimal: str) -> bool:

@@ -11,13 +11,15 @@ import math
 import os
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO, TextIO
 
 import polars as pl
 
-from diverse_rule_sets.cli._errors import InputError, print_message
+from diverse_rule_sets._input.checks import warn
+from diverse_rule_sets.sources._errors import InputError
 
 MAX_RECORD = 50_000_000  # characters of one record, or of a file without line ends
 MAX_COLUMNS = 1_000_000
@@ -89,8 +91,25 @@ def file_errors(name: str, encoding: str) -> Iterator[None]:
         raise InputError(f"{name}: is not {encoding} text ({error}); give --encoding, such as {example}") from None
 
 
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written, and how its reader reports problems.
+
+    Parameters
+    ----------
+    encoding, separator : as the user gave them
+    hint : what could be wrong if a line has not as many cells as the first
+    report : function that is called with each warning
+    """
+
+    encoding: str = "utf-8"
+    separator: str = ","
+    hint: str = "are the column names in the first line?"
+    report: Callable[[str], None] = warn
+
+
 def read_cells(
-    file: BinaryIO, name: str, encoding: str, separator: str, only: Collection[str] | None, hint: str
+    file: BinaryIO, name: str, form: TextFormat, only: Collection[str] | None
 ) -> tuple[pl.DataFrame, list[str]]:
     """Read a text file.
 
@@ -98,19 +117,61 @@ def read_cells(
     ----------
     file : the content
     name : the name of the file in messages
-    encoding, separator : as the user gave them
+    form : how it is written
     only : the columns to read; None for all
-    hint : what could be wrong if a line has not as many cells as the first
 
     Returns
     -------
     frame : the selected columns as text
     names : the names of all columns
     """
-    limit = csv.field_size_limit(MAX_RECORD)  # the limit of the csv module holds for the whole process
+    names: list[str] = []
+    blocks: list[pl.DataFrame] = []
+    size, limit = 0.0, memory() / 2  # the blocks and the whole table are in memory at the same time
+    for block in read_blocks(file, name, form, only, names):
+        blocks.append(block)
+        size += block.estimated_size() + _CELL * block.height * block.width
+        if size > limit:
+            read = f"{sum(map(len, blocks)):,} records need {size / 1e9:.1f} GB, and there are more"
+            raise InputError(f"{name}: the table does not fit into the memory: {read}; take a part of the records")
+    return pl.concat(blocks, rechunk=True), names
+
+
+def read_blocks(
+    file: BinaryIO,
+    name: str,
+    form: TextFormat,
+    only: Collection[str] | None,
+    names: list[str],
+    n_records: int | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Read a text file block by block: first a block without records, then blocks of up to ``n_records`` records.
+
+    Parameters
+    ----------
+    file, name, form, only : as for :func:`read_cells`
+    names : a list that gets the names of all columns
+    n_records : maximum number of records of a block; by default 20,000
+    """
+    with _decode(file, form.encoding) as text:
+        records = iter(_Rows(text, name, form))
+        header = _next_block(records, 1)
+        if not header:
+            raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
+        names[:] = _column_names(header[0], name, form.report)
+        selected = select_positions(names, only)
+        yield pl.DataFrame({names[j]: [] for j in selected}, dict.fromkeys((names[j] for j in selected), pl.String))
+        n = max(1, min(n_records or _BLOCK, _BLOCK_CELLS // len(names)))
+        while block := _next_block(records, n):
+            columns = list(zip(*block, strict=True))
+            yield pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in selected])
+
+
+def _next_block(records: Iterator[list[str]], n: int) -> list[list[str]]:
+    """Return the next records; the limit of the csv module holds for the whole process, so it is set back."""
+    limit = csv.field_size_limit(MAX_RECORD)
     try:
-        with _decode(file, encoding) as text:
-            return _frame(_Rows(text, name, separator, hint), name, only)
+        return list(itertools.islice(records, n))
     finally:
         csv.field_size_limit(limit)
 
@@ -134,9 +195,9 @@ class _Rows:
     counts those between records.
     """
 
-    def __init__(self, text: TextIO, name: str, separator: str, hint: str) -> None:
-        self._text, self._name, self._hint = text, name, hint
-        self._reader = csv.reader(self._lines(), delimiter=separator, strict=True)
+    def __init__(self, text: TextIO, name: str, form: TextFormat) -> None:
+        self._text, self._name, self._hint, self._report = text, name, form.hint, form.report
+        self._reader = csv.reader(self._lines(), delimiter=form.separator, strict=True)
         self._first_line = 1  # of the current record
         self._length = 0  # of the current record, as far as it is read
 
@@ -178,32 +239,11 @@ class _Rows:
         if n_skipped:
             lines = "1 empty line is" if n_skipped == 1 else f"{n_skipped:,} empty lines are"
             message = f"{self._name}: {lines} not read as records; the first is line {first_skipped}"
-            print_message(message, "warning")
+            self._report(message)
 
     def _wrong_width(self, n: int, width: int) -> str:
         cells = "cell" if n == 1 else "cells"
         return f"{self._place()}: {n} {cells}, expected {width} as in the first line ({self._hint})"
-
-
-def _frame(rows: _Rows, name: str, only: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
-    """Return the selected columns as text, and the names of all columns."""
-    records = iter(rows)
-    header = next(records, None)
-    if header is None:
-        raise InputError(f"{name}: the table is empty; expected a line of column names and a line for each record")
-    names = _column_names(header, name)
-    selected = select_positions(names, only)
-    blocks = [pl.DataFrame({names[j]: [] for j in selected}, dict.fromkeys((names[j] for j in selected), pl.String))]
-    n = max(1, min(_BLOCK, _BLOCK_CELLS // len(names)))
-    size, limit = 0.0, memory() / 2  # the blocks and the whole table are in memory at the same time
-    while block := list(itertools.islice(records, n)):
-        columns = list(zip(*block, strict=True))
-        blocks.append(pl.DataFrame([pl.Series(names[j], columns[j], pl.String) for j in selected]))
-        size += blocks[-1].estimated_size() + _CELL * len(block) * len(selected)
-        if size > limit:
-            read = f"{sum(map(len, blocks)):,} records need {size / 1e9:.1f} GB, and there are more"
-            raise InputError(f"{name}: the table does not fit into the memory: {read}; take a part of the records")
-    return pl.concat(blocks, rechunk=True), names
 
 
 def memory() -> float:
@@ -223,7 +263,7 @@ def select_positions(names: list[str], only: Collection[str] | None) -> list[int
     return [j for j, name in enumerate(names) if only is None or name in only] or [0]
 
 
-def _column_names(header: list[str], name: str) -> list[str]:
+def _column_names(header: list[str], name: str, report: Callable[[str], None]) -> list[str]:
     """Return the names in the first line, and check that they differ; a column without a name gets one."""
     if any("\0" in column for column in header) or header[0].startswith(("PAR1", "ARROW1")):
         raise InputError(
@@ -237,7 +277,7 @@ def _column_names(header: list[str], name: str) -> list[str]:
         raise InputError(f"{name}: two columns are called {duplicate!r}; expected different names")
     unnamed = [j for j, column in enumerate(header, 1) if not column.strip()]
     for j in unnamed[:_NAMED]:
-        print_message(f"{name}: column {j} has no name and is called 'column_{j}'", "warning")
+        report(f"{name}: column {j} has no name and is called 'column_{j}'")
     if len(unnamed) > _NAMED:
-        print_message(f"{name}: so have {len(unnamed) - _NAMED:,} more columns", "warning")
+        report(f"{name}: so have {len(unnamed) - _NAMED:,} more columns")
     return names

@@ -1,0 +1,22 @@
+"""The memory of the machine, before work that needs much of it."""
+
+from __future__ import annotations
+
+import math
+import os
+
+# Maximum share of the machine's memory for the bit rows; the search may keep a second copy.
+MEMORY_SHARE = 0.4
+
+
+def physical_memory() -> float:
+    """Return the memory of this machine or of its container in bytes; infinity if it is unknown."""
+    try:
+        memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        memory = math.inf
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
+            return min(memory, float(limit.read()))
+    except (OSError, ValueError):  # no container, or one without a limit ("max")
+        return memory

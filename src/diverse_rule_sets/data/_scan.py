@@ -1,0 +1,202 @@
+"""Reading a source: one pass for types, labels and summaries of columns, further ones only for coarse summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers
+from diverse_rule_sets._input.batch_labels import BatchLabels
+from diverse_rule_sets._input.checks import did_you_mean, list_text
+from diverse_rule_sets._input.columns import EMPTY
+from diverse_rule_sets._input.missing import settle_codes
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._util.progress import OnProgress, RecordProgress
+from diverse_rule_sets.data._summaries import ColumnSummary
+from diverse_rule_sets.data._summary_table import SummaryTable
+from diverse_rule_sets.data._value_counts import pairs_for
+from diverse_rule_sets.sources._source import Batch, Source, free_memory
+
+
+class Scanned(NamedTuple):
+    """A source after the first pass.
+
+    Parameters
+    ----------
+    table : the summaries of the columns
+    classes : the sorted labels
+    codes : the class of each record
+    """
+
+    table: SummaryTable
+    classes: NDArray[Any]
+    codes: Integers
+
+
+def scan(
+    source: Source,
+    target: Hashable,
+    missing_values: Any = None,
+    weight: Hashable | None = None,
+    on_progress: OnProgress | None = None,
+) -> Scanned:
+    """Read a source once, and again only where a column has very many values; see :mod:`._summaries`.
+
+    Parameters
+    ----------
+    source : the records
+    target : the column that holds the labels
+    missing_values : the parameter of the classifiers
+    weight : a column that rules may not read because it holds weights
+    on_progress : function that is called during the passes
+    """
+    source = source.with_labels(target)
+    return _Scan(source, target, weight, missing_values, on_progress).run()
+
+
+class _Scan:
+    """The state of :func:`scan`."""
+
+    def __init__(
+        self,
+        source: Source,
+        target: Hashable,
+        weight: Hashable | None,
+        missing_values: Any,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._source, self._target, self._missing_values = source, target, missing_values
+        self._on_progress = on_progress
+        for role, name in (("y", target), ("sample_weight", weight)):
+            if name is not None and name not in source.names:
+                raise ValueError(
+                    f"{role} must be the name of a column of {source.name}, got {name!r}; its columns: "
+                    f"{list_text(source.names)}{did_you_mean(name, source.names)}"
+                )
+        self._names = [name for name in source.names if name not in (target, weight)]
+        if not self._names:
+            raise ValueError(f"{source.name} has no column for rules besides the target {target!r}")
+        self._summaries = {name: ColumnSummary(name, pairs_for(len(self._names))) for name in self._names}
+        self._labels = BatchLabels(target)
+        self._codes: dict[Hashable, tuple[Any, ...]] = {}
+        self._objects: set[Hashable] = set()
+
+    def run(self) -> Scanned:
+        """Return the summaries of all columns."""
+        progress = RecordProgress("reading", self._source.n_records, self._on_progress)
+        for batch in self._source.batches():
+            table = self._table(batch)
+            labels = self._labels.add(table.native(self._target), batch.origin)
+            known = labels >= 0  # others are an error at the end, which counts them
+            for name in self._names:
+                column = _read(table, name, batch.origin)
+                if column.kind != EMPTY and table.holds_objects(name):
+                    self._objects.add(name)
+                if known.all():
+                    self._summaries[name].add(column, labels, batch.origin)
+            progress.add(table.n_records)
+        classes, order, codes = self._labels.finish()
+        self._refine(order, codes)
+        free_memory()
+        known_codes = self._settled_codes()
+        blocks = _Blocks(self._source, self._target, self._names, known_codes, classes, codes)
+        table = SummaryTable(
+            self._names, codes.size, self._summaries, order, known_codes, frozenset(self._objects), blocks
+        )
+        return Scanned(table, classes, codes)
+
+    def _table(self, batch: Batch) -> Table:
+        """Return a batch as a table, in which the codes for missing values are missing values."""
+        table = as_table(batch.frame)
+        if self._missing_values is None:
+            return table
+        own = table.select(self._names)
+        codes = settle_codes(self._missing_values, own)
+        for name in self._names:
+            if own.column(name).kind != EMPTY:
+                self._codes.setdefault(name, codes.get(name, ()))
+        return table.with_codes(codes)
+
+    def _settled_codes(self) -> dict[Hashable, tuple[Any, ...]]:
+        """Return the codes of each column that fit its type; columns without values keep all."""
+        if self._missing_values is None:
+            return {}
+        empty = [name for name in self._names if name not in self._codes]
+        nothing = as_table(np.full((1, max(len(empty), 1)), None, object)).rename(empty or ["x"])
+        value = self._missing_values
+        if isinstance(value, dict):
+            value = {name: codes for name, codes in value.items() if name in empty}
+        known = settle_codes(value, nothing) if empty else {}
+        return {name: codes for name, codes in {**self._codes, **known}.items() if codes}
+
+    def _refine(self, order: Integers, codes: Integers) -> None:
+        """Read the columns of coarse summaries again, until none is coarse."""
+        provisional = np.empty_like(order)
+        provisional[order] = np.arange(order.size)
+        while True:
+            finer = {name: found for name in self._names if (found := self._summaries[name].finer()) is not None}
+            if not finer:
+                return
+            progress = RecordProgress("reading again", codes.size, self._on_progress)
+            begin = 0
+            for batch in self._source.batches(frozenset(finer)):
+                table = as_table(batch.frame).with_codes(self._codes)
+                labels = provisional[codes[begin : begin + table.n_records]]
+                if labels.size < table.n_records:
+                    raise _changed(self._source)
+                for name, summary in finer.items():
+                    summary.add(_read(table, name, batch.origin), labels, batch.origin)
+                begin += table.n_records
+                progress.add(table.n_records)
+
+
+class _Blocks:
+    """The records of a source, as tables; raises an error if they are not those of the first pass."""
+
+    def __init__(
+        self,
+        source: Source,
+        target: Hashable,
+        names: list[Hashable],
+        codes: dict[Hashable, tuple[Any, ...]],
+        classes: NDArray[Any],
+        labels: Integers,
+    ) -> None:
+        self._source, self._target, self._names, self._codes = source, target, names, codes
+        self._classes, self._labels = classes, labels
+
+    def __call__(self, columns: frozenset[Hashable]) -> Iterator[Table]:
+        begin = 0
+        for batch in self._source.batches(columns | {self._target}):
+            table = as_table(batch.frame)
+            end = begin + table.n_records
+            found = BatchLabels(self._target)
+            found.add(table.native(self._target), batch.origin)
+            classes, _, codes = found.finish()
+            expected = self._labels[begin:end]
+            if expected.size < codes.size or not np.array_equal(self._classes[expected], classes[codes]):
+                raise _changed(self._source)
+            with_codes = table.with_codes(self._codes)
+            with_codes.origin = batch.origin
+            yield with_codes
+            begin = end
+        if begin != self._labels.size:
+            raise _changed(self._source)
+
+
+def _changed(source: Source) -> ValueError:
+    return ValueError(
+        f"{source.name}: the records changed between two readings; a table must give the same records in the same "
+        "order each time it is read"
+    )
+
+
+def _read(table: Table, name: Hashable, origin: str) -> Any:
+    """Return a column of a batch; an error names the file."""
+    try:
+        return table.column(name)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{origin}: {error}") from None

@@ -1,0 +1,104 @@
+"""The arguments X and y of a fit: tables in memory, and tables that are read in batches."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diverse_rule_sets._bits.bitset import Integers
+from diverse_rule_sets._input.checks import did_you_mean, list_text
+from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.missing import settle_codes
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._util.progress import OnProgress
+from diverse_rule_sets.data._bit_file import Storage
+from diverse_rule_sets.data._scan import scan
+from diverse_rule_sets.sources._as_source import as_source
+from diverse_rule_sets.sources._source import Source
+
+
+class Training(NamedTuple):
+    """The records of a fit.
+
+    Parameters
+    ----------
+    table : the columns; those of a source by their summaries
+    classes : the sorted labels
+    codes : the class of each record
+    target : the name of the labels; None if they have none
+    """
+
+    table: Table
+    classes: NDArray[Any]
+    codes: Integers
+    target: str | None
+
+
+def read_training(
+    X: Any,
+    y: Any,
+    missing_values: Any,
+    on_progress: OnProgress | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+) -> Training:
+    """Return the records of a fit, in which codes for missing values are missing values.
+
+    Parameters
+    ----------
+    X, y, on_progress, cache_dir : as for :meth:`RuleSetEstimator.fit`
+    missing_values : the parameter of the classifiers
+    """
+    source = as_source(X)
+    if source is not None:
+        storage = Storage(_folder(cache_dir), source.fingerprint(), on_progress)
+        check_target(y, source)
+        scanned = scan(source, y, missing_values, on_progress=on_progress)
+        scanned.table.storage = storage
+        return Training(scanned.table, scanned.classes, scanned.codes, y if isinstance(y, str) else None)
+    if cache_dir is not None:
+        raise ValueError(f"cache_dir is for tables that are read in batches, such as files, got X of type {type(X)}")
+    table, labels = split_target(as_table(X), y)
+    table = table.with_codes(settle_codes(missing_values, table))
+    classes, codes = encode_labels(labels, table.n_records)
+    return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y))
+
+
+def check_target(y: Any, source: Source) -> None:
+    """Raise an error unless y may be the name of a column."""
+    if isinstance(y, np.ndarray | list | dict) or hasattr(y, "__len__") != isinstance(y, str | tuple):
+        raise TypeError(
+            f"y must be the name of the column of X with the labels, because X is read in batches ({source.name}), got "
+            f"{type(y).__name__}"
+        )
+
+
+def split_target(table: Table, y: Any) -> tuple[Table, Any]:
+    """Return the columns of a table without the labels, and the labels, if y is the name of a column."""
+    if not isinstance(y, str):
+        return table, y
+    if not table.named or y not in table:
+        names = table.names if table.named else []
+        known = f"its columns: {list_text(names)}{did_you_mean(y, names)}" if names else "whose columns have no names"
+        raise ValueError(f"y must be a vector of labels or the name of a column of X, got {y!r}; X has {known}")
+    names = [name for name in table.names if name != y]
+    if not names:
+        raise ValueError(f"X has no column for rules besides the target {y!r}")
+    return table.select(names), table.native(y)
+
+
+def _folder(cache_dir: str | os.PathLike[str] | None) -> str | None:
+    """Return the folder of the user's; raise an error if it does not exist."""
+    if cache_dir is None:
+        return None
+    if not isinstance(cache_dir, str | os.PathLike) or not os.path.isdir(cache_dir):
+        raise ValueError(f"cache_dir must be an existing folder, got {cache_dir!r}")
+    return os.fspath(cache_dir)
+
+
+def _name_of(y: Any) -> str | None:
+    """Return the name of a pandas or polars series of labels; None if it has none, or another name than text."""
+    name = getattr(y, "name", None)
+    return str(name) if isinstance(name, str) and name else None

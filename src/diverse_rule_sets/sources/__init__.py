@@ -1,0 +1,1 @@
+"""Tables that are read in batches: files, folders, and lazy tables of other libraries."""

@@ -1,0 +1,88 @@
+"""What a source is: a table that is read in batches, as often as needed."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+# Maximum number of records of a batch, and of cells of a batch of many columns.
+MAX_RECORDS, MAX_CELLS = 2**17, 2**22
+
+
+class Batch(NamedTuple):
+    """Some records of a source.
+
+    Parameters
+    ----------
+    frame : a data frame of pandas, polars or Arrow, with at least one record
+    origin : the file or the part of the source that has these records, for errors
+    """
+
+    frame: Any
+    origin: str
+
+
+class ColumnTypes(NamedTuple):
+    """The types as which the columns of text files are read.
+
+    Parameters
+    ----------
+    kinds : the type of each column
+    values : the values that conditions name, by column; a text such as NA is a value if a condition names it
+    missing : further texts of missing values, by column
+    """
+
+    kinds: Mapping[Hashable, str]
+    values: Mapping[Hashable, tuple[Any, ...]]
+    missing: Mapping[Hashable, tuple[str, ...]]
+
+
+class Source(ABC):
+    """A table that is read in batches, several times, always with the same records in the same order."""
+
+    name: str  # in messages
+
+    @property
+    @abstractmethod
+    def names(self) -> list[Hashable]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def batches(self, columns: Collection[Hashable] | None = None) -> Iterator[Batch]:
+        """Iterate over the records.
+
+        Parameters
+        ----------
+        columns : the columns to read; None for all. A batch may have others as well
+        """
+
+    @property
+    def n_records(self) -> int | None:
+        """The number of records, if it is known without reading them."""
+        return None
+
+    def fingerprint(self) -> tuple[Any, ...] | None:
+        """Return what tells whether the source has changed, without reading it; None if nothing does."""
+        return None
+
+    def with_types(self, types: ColumnTypes) -> Source:
+        """Return the same source, whose text columns are read as given types; other columns have their types."""
+        return self
+
+    def with_labels(self, target: Hashable) -> Source:
+        """Return the same source, in which a column of text files holds labels."""
+        return self
+
+
+def batch_size(n_columns: int) -> int:
+    """Return the number of records that are read at a time."""
+    return max(1024, min(MAX_RECORDS, MAX_CELLS // max(n_columns, 1)))
+
+
+def free_memory() -> None:
+    """Give the memory back that pyarrow keeps for further batches."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
