@@ -200,6 +200,73 @@ def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: i
     return out
 
 
+class Segments(NamedTuple):
+    """Segments of words that are counted with factors.
+
+    Parameters
+    ----------
+    starts : the first word of each segment, followed by the number of words
+    factors : what a bit of each segment counts, possibly negative
+    owners : the number of the sum to which each segment belongs
+    n_owners : number of sums
+    """
+
+    starts: Integers
+    factors: Integers
+    owners: Integers
+    n_owners: int
+
+
+def count_weighted(rows: BitRows, masks: BitRows, segments: Segments, n_threads: int = 1) -> Integers:
+    """Add up the factors of the bits of each row under each mask: int64 array (n_owners, n_masks, n_rows)."""
+    kernels = _kernels()
+    out = np.zeros((segments.n_owners, masks.shape[0], rows.shape[0]), np.int64)
+
+    def part(first: int, last: int) -> None:
+        kernels.count_weighted(rows, first, last, masks, segments.starts, segments.factors, segments.owners, out)
+
+    _run_slices(part, rows.shape[0], rows.size * masks.shape[0], n_threads)
+    return out
+
+
+def count_lists_weighted(
+    rows: BitRows, lists: Lists, masks: BitRows, segments: Segments, n_threads: int = 1
+) -> Integers:
+    """Add up the factors of the bits of the AND of each list's rows under each mask: (n_owners, n_lists, n_masks)."""
+    kernels = _kernels()
+    out = np.zeros((segments.n_owners, lists.size, masks.shape[0]), np.int64)
+    work = (lists.members.size + lists.size * masks.shape[0]) * rows.shape[1]
+    starts, factors, owners, _ = segments
+
+    def part(first: int, last: int) -> None:
+        kernels.count_lists_weighted(
+            rows, lists.starts, lists.members, first, last, masks, starts, factors, owners, out
+        )
+
+    _run_slices(part, lists.size, work, n_threads)
+    return out
+
+
+def weights_of_blocks(words: BitRows, columns: Integers, weights: Integers, block: int) -> Integers:
+    """Return the sum of the weights of the records whose bit column is set, for each block of so many records."""
+    out = np.zeros(-(-columns.size // block), np.int64)
+    _kernels().weights_of_blocks(words, columns, weights, block, out)
+    return out
+
+
+def kth_by_weight(
+    words: BitRows, columns: Integers, weights: Integers, block: int, before: Integers, ks: Integers
+) -> Integers:
+    """Return the record that the k-th unit of weight belongs to, among the records whose bit column is set.
+
+    ``before`` is the weight before each block of records.
+    """
+    blocks = np.searchsorted(before, ks, side="right") - 1
+    out = np.empty(ks.size, np.int64)
+    _kernels().kth_by_weight(words, columns, weights, block, blocks, ks - before[blocks], out)
+    return out
+
+
 def _run_slices(part: Callable[[int, int], None], n: int, work: int, n_threads: int) -> None:
     """Call ``part(first, last)`` for slices of 0..n, one slice per thread; one slice if there is little work."""
     n_threads = int(min(n_threads, 1 + work // _WORTH_A_THREAD))
