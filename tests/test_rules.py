@@ -408,7 +408,7 @@ def test_a_rule_checks_its_parts(arguments, error, message):
         ({"fallbacks": (Rule((), "no", (("on", 0),)),)}, ValueError, r"fallbacks\[0\].class_counts must be counts of"),
         ({"class_totals": (100,)}, ValueError, "class_totals must be 2 integers at least 0"),
         ({"class_totals": (100, -1)}, ValueError, "class_totals must be 2 integers at least 0"),
-        ({"class_totals": (100, 1.5)}, ValueError, "class_totals must be 2 integers at least 0"),
+        ({"class_totals": (100, 1.55)}, ValueError, "class_totals must be 2 integers at least 0"),
         ({"class_totals": (100, 2**53)}, ValueError, r"class_totals must be .* sum of at most 2\*\*53"),
         ({"class_totals": None}, ValueError, "class_totals must be 2 integers at least 0"),
         ({"uncovered_counts": (1, 2, 3)}, ValueError, "uncovered_counts must be 2 integers at least 0"),

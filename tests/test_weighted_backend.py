@@ -1,6 +1,5 @@
 """The backends of weighted records against the table in which each record is repeated."""
 
-import inspect
 from functools import partial
 
 import numpy as np
@@ -194,7 +193,9 @@ def test_parts_and_claims(make, table, data):
         assert part.n_records == expected.n_records
         assert part.class_counts_of(lists).tolist() == expected.class_counts_of(lists).tolist()
         every = np.arange(part.n_positions(part.everything))
-        assert part.classes_at(part.everything, every).tolist() == expected.classes_at(expected.everything, every).tolist()
+        assert (
+            part.classes_at(part.everything, every).tolist() == expected.classes_at(expected.everything, every).tolist()
+        )
     labels = np.arange(len(bodies)) % 3
     assert found.claims(lists, labels).tolist() == ref.claims(lists, labels).tolist()
 
@@ -213,6 +214,8 @@ def test_large_weights_are_exact(n_threads):
 
 def test_a_weighted_backend_has_the_methods_of_the_protocol_and_no_others():
     protocol = {name for name in vars(Backend) if not name.startswith("_")}
-    backend = WeightedBackend.of(pack(np.eye(4, dtype=bool)), np.arange(4) % 3, 3, weights=Weights(np.arange(1, 5), 1.0))
+    backend = WeightedBackend.of(
+        pack(np.eye(4, dtype=bool)), np.arange(4) % 3, 3, weights=Weights(np.arange(1, 5), 1.0)
+    )
     public = {name for name in (*dir(WeightedBackend), *vars(backend)) if not name.startswith("_")}
     assert public - {"of"} == protocol

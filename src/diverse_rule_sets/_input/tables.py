@@ -95,6 +95,13 @@ class Table:
         table._records = records if self._records is None else self._records[records]
         return table
 
+    def select(self, records: NDArray[np.int64]) -> Table:
+        """Return a table of the records with the given numbers, as if X had no others: also for types and categories."""
+        series = self._series
+        table = Table(self.names, len(records), lambda j: _rows(series(j), records), self.named)
+        table.codes = self.codes
+        return table
+
     def rename(self, names: Sequence[Hashable]) -> Table:
         """Return the same columns with other names, by position."""
         table = Table(names, self.n_records, self._series, named=True)
@@ -107,6 +114,11 @@ class Table:
         table = Table(self.names, self.n_records if n_records is None else n_records, self._series, self.named)
         table.codes = self.codes
         return table
+
+
+def _rows(series: Any, records: NDArray[np.int64]) -> Any:
+    """Return some values of an array or of a narwhals series."""
+    return series[records] if isinstance(series, np.ndarray) else series[records.tolist()]
 
 
 def as_table(X: Any) -> Table:

@@ -90,7 +90,9 @@ def check_weights(sample_weight: Any, n_records: int, name: str = "sample_weight
 def _as_array(sample_weight: Any, name: str) -> Floats:
     """Return weights of any container as floating-point numbers."""
     expected = "expected a vector of numbers, one per record"
-    if isinstance(sample_weight, str | bytes) or np.ndim(sample_weight) == 0 and not hasattr(sample_weight, "__array__"):
+    if isinstance(sample_weight, str | bytes) or (
+        np.ndim(sample_weight) == 0 and not hasattr(sample_weight, "__array__")
+    ):
         raise TypeError(f"{name} is {sample_weight!r:.60}, {expected}")
     values = sample_weight.to_pylist() if hasattr(sample_weight, "to_pylist") else sample_weight
     if isinstance(values, np.ma.MaskedArray):

@@ -18,6 +18,8 @@ from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.values import TEXT
+from diverse_rule_sets._input.weights import Weights
+from diverse_rule_sets.data._cut_points import count_by
 
 # Conditions use at most this many values of a category column, the most frequent ones.
 MAX_CATEGORIES = 256
@@ -32,7 +34,9 @@ _MAX_PARSED = 10_000
 _MAX_LISTED = 3
 
 
-def select_categories(column: Column, asked_for: bool, named_in: str = "binning") -> Integers:
+def select_categories(
+    column: Column, asked_for: bool, named_in: str = "binning", records: Weights | None = None
+) -> Integers:
     """Return the positions of the categories to use in conditions, ascending; warn if these are not all.
 
     Parameters
@@ -40,8 +44,10 @@ def select_categories(column: Column, asked_for: bool, named_in: str = "binning"
     column : a column of categories with at least one value
     asked_for : whether to use the column even if it looks like an identifier
     named_in : the parameters in which the user can name such a column, for the warning
+    records : the weights of the records; None if they have none
     """
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
+    known = column.values >= 0
+    counts = count_by(column.values[known], len(column.categories), None if records is None else records.take(known))
     present = np.flatnonzero(counts)
     if not asked_for and _is_identifier(counts[present]):
         warn(_identifier_text(column, counts, present, named_in))
@@ -55,14 +61,14 @@ def select_categories(column: Column, asked_for: bool, named_in: str = "binning"
 
 def _is_identifier(counts: Integers) -> bool:
     """Return whether a column looks like an identifier, from the number of records of each value."""
-    n_known = int(counts.sum())
-    n_frequent = int(counts[counts >= _FREQUENT].sum())
-    return counts.size > _MIN_VALUES and 2 * counts.size > n_known and n_frequent < _FREQUENT_SHARE * n_known
+    n_known = counts.sum()
+    n_frequent = counts[counts >= _FREQUENT].sum()
+    return bool(counts.size > _MIN_VALUES and 2 * counts.size > n_known and n_frequent < _FREQUENT_SHARE * n_known)
 
 
 def _identifier_text(column: Column, counts: Integers, present: Integers, named_in: str) -> str:
     """Return the text of the warning about a column that looks like an identifier."""
-    size = f"({present.size:,} different values in {int(counts.sum()):,} records)"
+    size = f"({present.size:,} different values in {round(float(counts.sum())):,} records)"
     result = "rules use only whether it is missing" if (column.values < 0).any() else "it is left out of the rules"
     numbers_text = _numbers_text(column, counts, present, size)
     if numbers_text:

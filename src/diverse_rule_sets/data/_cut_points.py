@@ -6,10 +6,12 @@ a table of values by classes, so that the work after that does not depend on the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diverse_rule_sets._input.weights import Weights
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -35,11 +37,33 @@ _SMOOTHING = 5.0
 class Target(NamedTuple):
     """The classes that cut points separate: the class of each record, and the weight of each class.
 
-    Classes of weight 0 do not count.
+    Classes of weight 0 do not count. Records may have weights of their own, by which they are counted.
     """
 
     codes: Integers
     weights: Floats
+    records: Weights | None = None
+
+    def take(self, known: NDArray[np.bool_]) -> Target:
+        """Return the classes of the records whose flag is set."""
+        return Target(self.codes[known], self.weights, None if self.records is None else self.records.take(known))
+
+    def count(self, numbers: Integers, n: int) -> NDArray[Any]:
+        """Count the records by a number from 0 to n - 1 that each has."""
+        return count_by(numbers, n, self.records)
+
+    @property
+    def total(self) -> Any:
+        """The number of records."""
+        return self.codes.size if self.records is None else self.records.values.sum()
+
+
+def count_by(numbers: Integers, n: int, records: Weights | None) -> NDArray[Any]:
+    """Count records by a number from 0 to n - 1 that each has: integers, or exact floats if the unit is below 1."""
+    if records is None:
+        return np.bincount(numbers, minlength=n)
+    units = np.bincount(numbers, records.units, minlength=n).astype(np.int64)
+    return units if records.unit == 1 else units * records.unit
 
 
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:
@@ -55,9 +79,9 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
-    groups, starts = _groups(np.bincount(ranks, minlength=n_ranks).astype(np.float64))
+    groups, starts = _groups(target.count(ranks, n_ranks).astype(np.float64))
     n_classes = target.weights.size
-    counts = np.bincount(groups[ranks] * n_classes + target.codes, minlength=starts.size * n_classes)
+    counts = target.count(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
     weights = counts.reshape(starts.size, n_classes) * target.weights
     group, label = np.nonzero(weights)
     if starts.size < 2 or np.unique(label).size < 2:
@@ -97,8 +121,8 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     """
     if present.size < 3:
         return []
-    counts = np.zeros((int(present.max()) + 1, target.weights.size))
-    np.add.at(counts, (codes, target.codes), 1.0)
+    n_classes, n_codes = target.weights.size, int(present.max()) + 1
+    counts = target.count(codes * n_classes + target.codes, n_codes * n_classes).reshape(n_codes, n_classes)
     shares = _class_shares(counts[present], target.weights)
     found: dict[tuple[int, ...], None] = {}
     if present.size <= _FEW:
@@ -126,7 +150,7 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
 
 def _class_shares(counts: Floats, weights: Floats) -> Floats:
     """Return the smoothed, weighted class shares of each category."""
-    prior = counts.sum(axis=0) / max(counts.sum(), 1.0)
+    prior = counts.sum(axis=0) / (counts.sum() or 1.0)
     shares = (counts + _SMOOTHING * prior) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING) * weights
     return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
@@ -134,5 +158,5 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 def _one_against_rest(target: Target, label: int) -> Target:
     """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
-    sizes = np.maximum(np.bincount(own, minlength=2), 1)
-    return Target(own, own.size / (2.0 * sizes))
+    sizes = target.count(own, 2)
+    return Target(own, target.total / (2.0 * np.where(sizes > 0, sizes, 1)), target.records)

@@ -171,10 +171,10 @@ class Encoder:
         self.conditions, self.kinds, self.domains, self.orders, columns = [], {}, {}, {}, []
         self.codes = table.codes
         opposite_conditions: list[Condition | None] = []
-        number = -1
+        number, counted_by = -1, None if target.records is None else target.records.values
         for name in self._columns_read(table):
             column = table.column(name)
-            self.kinds[name], self.domains[name] = column.kind, domain_of(column)
+            self.kinds[name], self.domains[name] = column.kind, domain_of(column, counted_by)
             if column.order:
                 self.orders[name] = column.order
             if blocks is not None:

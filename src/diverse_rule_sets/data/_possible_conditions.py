@@ -85,7 +85,7 @@ def possible_conditions(column: Column, options: CutOptions, target: Target) -> 
         raise ValueError(f"binning gives edges for the column {column.name!r}, which holds {values_text(column.kind)}")
     elif column.kind != EMPTY:
         is_kept = column.name in options.kept or _has_own_binning(options, column.name)
-        present = select_categories(column, is_kept, options.named_in)
+        present = select_categories(column, is_kept, options.named_in, target.records)
         if options.thresholds and column.order and present.size:
             found = _ranges(column, options, target)
         else:
@@ -117,7 +117,7 @@ def _ranges(column: Column, options: CutOptions, target: Target) -> PossibleCond
     cuts: Integers = np.arange(1, n_present)
     if n_present > options.n_bins:
         known = ~column.missing
-        subset = Target(target.codes[known], target.weights)
+        subset = target.take(known)
         cuts = supervised_cuts(column.values[known].astype(np.int64), n_present, subset, options.n_bins - 1)
     found: PossibleConditions = {}
     for cut in cuts.tolist():
@@ -130,7 +130,7 @@ def _ranges(column: Column, options: CutOptions, target: Target) -> PossibleCond
 def _sets(column: Column, present: Integers, options: CutOptions, target: Target) -> PossibleConditions:
     """Return conditions for every category and for sets that separate classes, each with its opposite if possible."""
     known = np.isin(column.values, present)
-    subset = Target(target.codes[known], target.weights)
+    subset = target.take(known)
     parts = [(int(k),) for k in present] + category_sets(column.values[known], present, subset)
     everything = set(present.tolist())
 
@@ -162,12 +162,14 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
         return sorted({_check_edge(edge, column) for edge in binning})
     present = column.values[known]
     values, ranks, counts = np.unique(present, return_inverse=True, return_counts=True)
+    subset = target.take(known)
+    if subset.records is not None:
+        counts = subset.count(ranks.reshape(-1), values.size)
     if binning == "supervised":
-        subset = Target(target.codes[known], target.weights)
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
         edges = [_midpoint(values[cut - 1], values[cut]) for cut in cuts.tolist()]
     else:
-        edges = _EDGES[binning](present, values, n_bins)
+        edges = _EDGES[binning](counts, values, n_bins)
     # An edge without values above it separates nothing, and would bound the outer interval.
     return sorted({shortest(edge, values, counts, column.kind) for edge in edges if edge < values[-1]})
 
@@ -196,7 +198,7 @@ def _thresholds(column: Column, edges: list[Any]) -> PossibleConditions:
     return found
 
 
-def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
+def _uniform_edges(counts: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
     """Return the inner edges of bins of equal width (as in the paper)."""
     low, high = _as_float(values[[0, -1]])
     if low == high:
@@ -206,13 +208,14 @@ def _uniform_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> 
     return _from_float(inner, values.dtype)
 
 
-def _quantile_edges(present: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
-    """Return the inner edges of bins with about equal numbers of records."""
+def _quantile_edges(counts: NDArray[Any], values: NDArray[Any], n_bins: int) -> list[Any]:
+    """Return the inner edges of bins with about equal numbers of records: values of the inverted distribution."""
     if values.size == 1:
         return []
-    levels = np.arange(1, n_bins) / n_bins
-    inner = np.quantile(_as_float(present), levels, method="inverted_cdf")
-    return _from_float(inner, values.dtype)
+    below = np.cumsum(counts)
+    wanted = below[-1] * (np.arange(1, n_bins) / n_bins)
+    positions = np.searchsorted(below, wanted)  # the first value with at least so many records up to it
+    return _from_float(_as_float(values)[positions], values.dtype)
 
 
 _EDGES = {"uniform": _uniform_edges, "quantile": _quantile_edges}

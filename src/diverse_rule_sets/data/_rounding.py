@@ -27,12 +27,12 @@ def shortest(edge: Any, values: NDArray[Any], counts: NDArray[np.int64], kind: s
     ----------
     edge : the cut point, less than the largest value
     values : the distinct values, ascending
-    counts : number of records with each value
+    counts : number of records with each value, or their weight
     kind : type of the column
     """
     below = np.cumsum(counts)  # number of records up to each value
     position = max(int(np.searchsorted(values, edge, side="right")), 1)
-    moved = math.floor(MOVED_SHARE * int(below[-1]))
+    moved = math.floor(MOVED_SHARE * below[-1])
     first = int(np.searchsorted(below, below[position - 1] - moved))
     last = min(int(np.searchsorted(below, below[position - 1] + moved, side="right")), values.size - 1)
     low, high = values[min(first, position - 1)], values[max(last, position)]

@@ -18,6 +18,7 @@ from diverse_rule_sets._input.labels import comparable_labels, encode_labels
 from diverse_rule_sets._input.missing import settle_codes
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.weights import Weights, check_weights, weighted_records
 from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
@@ -27,6 +28,7 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
+from diverse_rule_sets.data._weighted import WeightedBackend
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._checks import shown
@@ -64,6 +66,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     _parameter_checks: ClassVar[Mapping[str, Check]]
     # Makes a backend from the encoded records; every backend gives the same rules.
     _make_backend: ClassVar[Callable[..., Backend]] = LocalBackend
+    _make_weighted_backend: ClassVar[Callable[..., Backend]] = WeightedBackend.of
 
     def _check_parameters(self) -> None:
         """Raise an error that names an invalid parameter, before anything is computed."""
@@ -75,7 +78,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _learn(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+        self,
+        table: Table,
+        labels: list[Any],
+        codes: NDArray[np.int64],
+        on_progress: OnProgress | None,
+        weights: Weights | None,
     ) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
 
@@ -86,18 +94,29 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         class_weights: NDArray[np.float64],
         options: CutOptions,
         given: GivenConditions = NO_CONDITIONS,
+        weights: Weights | None = None,
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
         encoder = Encoder(options, given)
-        encoded = encoder.fit_transform(table, Target(codes, class_weights))
-        n_threads = effective_n_jobs(self.n_jobs)
-        make = type(self)._make_backend
-        return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
+        encoded = encoder.fit_transform(table, Target(codes, class_weights, weights))
+        records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
+        if weights is None:
+            return Items(encoder, type(self)._make_backend(*records))
+        return Items(encoder, type(self)._make_weighted_backend(*records, weights=weights))
 
     def _training_table(self, X: Any) -> Table:
         """Return a table to fit, in which the codes of ``missing_values`` are missing values."""
         table = as_table(X)
         return table.with_codes(settle_codes(self.missing_values, table))
+
+    def _training_records(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Table, NDArray[Any], NDArray[np.int64], Weights | None]:
+        """Return the records of positive weight: table, labels, the position of each record's label, and weights."""
+        table = as_table(X)
+        records, weights = weighted_records(sample_weight, table.n_records)
+        classes, codes = encode_labels(y, table.n_records, records)
+        return self._training_table(table if records is None else table.select(records)), classes, codes, weights
 
     def __getstate__(self) -> dict[str, Any]:
         return pickled_state(super().__getstate__())
@@ -111,13 +130,19 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any, *, on_progress: OnProgress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, on_progress: OnProgress | None = None) -> Self:
         """Learn a rule set.
 
         Parameters
         ----------
         X : table (n_records, n_columns): array, nested list, pandas, polars or Arrow table
         y : vector of labels (strings, numbers or booleans), none missing
+        sample_weight : vector of weights, one per record, finite and at least 0; None: each record counts once.
+            *Whole numbers* up to 2**31 - 1 are counts: the rules are exactly those of the table in which each record
+            is repeated as often as its weight says. *Other weights* are scaled so that they sum to the number of
+            records of positive weight, and rounded to multiples of 2**-10, to at least one of them: what is counted
+            differs from the scaled weight by less than 2**-10, and by at most 2**-11 if the scaled weight is at least
+            that. A record of weight 0 is left out, and so is a label that has no other records
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
 
         Returns
@@ -128,15 +153,14 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener = listeners(int(self.verbose), on_progress)
-        table = self._training_table(X)
-        classes, codes = encode_labels(y, table.n_records)
+        table, classes, codes, weights = self._training_records(X, y, sample_weight)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        fitted = self._learn(table, labels, codes, listener)
+        fitted = self._learn(table, labels, codes, listener, weights)
         known = {"target": _name_of(y), "similar_columns": similar_names(table.names)}
         rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
-            coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
+            coverage = 1 - sum(rule_set.uncovered_counts) / sum(rule_set.class_totals)
             listener(Progress(DONE, len(rule_set), coverage))
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
@@ -167,7 +191,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return labels, np.take(answers.probabilities, np.argsort(positions), axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: the share of records whose predicted label is that of y."""
+        """Return the accuracy: the share of records whose predicted label is that of y.
+
+        With ``sample_weight``, the share of their weight.
+        """
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, as_table(X).n_records)
         return float(super().score(X, comparable_labels(y), sample_weight))
 
     def explain(self, X: Any) -> Any:

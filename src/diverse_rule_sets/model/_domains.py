@@ -76,8 +76,8 @@ def used_domains(
     )
 
 
-def domain_of(column: Column) -> Domain:
-    """Return what is known about the values of a column of training records."""
+def domain_of(column: Column, weights: NDArray[Any] | None = None) -> Domain:
+    """Return what is known about the values of a column of training records, which may have weights."""
     if column.kind == EMPTY:
         return Domain()
     if column.kind in (DATE, INSTANT):
@@ -87,7 +87,10 @@ def domain_of(column: Column) -> Domain:
         numbers = column.values[~column.missing]
         whole = _all_multiples(numbers, 1)
         return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
-    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.categories))
+    known = column.values >= 0
+    counts = np.bincount(
+        column.values[known], None if weights is None else weights[known], minlength=len(column.categories)
+    )
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:
         present = np.sort(present[np.argsort(-counts[present], kind="stable")[:MAX_VALUES]])

@@ -20,11 +20,13 @@ _AMBIGUOUS_NAME = re.compile(
     r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
     r"|\b(AND|THEN|is +missing)\b|\b(in|not)$"
 )
+# A number of records, which need not be whole.
+_COUNT = r"[\d,]++(?:\.\d++)?+"
 # The figures that are printed after a label, of rules, fallback rules and the default label, up to the class counts.
 _FIGURES = (
-    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers [\d,]++ of|covers none of|[<>]?\d\.\d\d of"
-    r"|no rule (?:and no fallback rule )?+covers [\d,]++ of|some rule (?:or fallback rule )?+covers each of the)"
-    r" [\d,]++(?: records)?+)"
+    rf"\((?:decides no records|(?:precision [<>]?\d\.\d\d, covers {_COUNT} of|covers none of|[<>]?\d\.\d\d of"
+    rf"|no rule (?:and no fallback rule )?+covers {_COUNT} of|some rule (?:or fallback rule )?+covers each of the)"
+    rf" {_COUNT}(?: records)?+)"
 )
 _FIGURES_IN_LABEL = re.compile(rf"\s{_FIGURES}[:)]")
 _FIGURES_AFTER_LABEL = re.compile(rf"(?<=\s){_FIGURES}(?::|\)\Z)")

@@ -171,7 +171,7 @@ class FollowedRule:
     @property
     def mean(self) -> float:
         """The mean of the points of the training records of the rule; the middle of the range without records."""
-        sizes = {s: int(counts.sum()) for s, counts in self.counts.items()}
+        sizes = {s: float(counts.sum()) for s, counts in self.counts.items()}
         total = sum(sizes.values())
         if not total:
             return (self.points[0] + self.points[-1]) / 2

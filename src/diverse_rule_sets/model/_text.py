@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets.model._counts import Count, as_counts, count_text, is_fractional
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._formatting import format_body, format_label, format_listed_name, format_value
 from diverse_rule_sets.model._ranges import order_text
@@ -26,8 +27,8 @@ def rule_set_text(rule_set: RuleSet) -> str:
     for j, rule in enumerate(rule_set.rules, 1):
         parts.append(f"{j:>{width}}. {_rule_text(rule, total, width + 2)}{shown[j - 1]}")
     n_uncovered = sum(rule_set.uncovered_counts)
-    coverage = f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
-    coverage = coverage if n_uncovered else f"some rule covers each of the {total:,} records"
+    coverage = f"no rule covers {count_text(n_uncovered)} of {count_text(total)} records{class_counts_text(uncovered)}"
+    coverage = coverage if n_uncovered else f"some rule covers each of the {count_text(total)} records"
     if rule_set.fallbacks:
         condition = f"if no rule covers a record ({coverage})"
         parts.append(f"Fallback rules: {condition}, the first fallback rule that covers it decides:")
@@ -35,9 +36,11 @@ def rule_set_text(rule_set: RuleSet) -> str:
             parts.append(f"{j:>{width}}. {_fallback_text(rule, width + 2)}{shown[j - 1]}")
         n_default = max(n_uncovered - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
         default_counts = tuple(zip(rule_set.classes, rule_set.default_counts, strict=True))
-        coverage = f"no rule and no fallback rule covers {n_default:,} of {total:,} records"
+        coverage = f"no rule and no fallback rule covers {count_text(n_default)} of {count_text(total)} records"
         coverage += class_counts_text(default_counts)
-        coverage = coverage if n_default else f"some rule or fallback rule covers each of the {total:,} records"
+        coverage = (
+            coverage if n_default else f"some rule or fallback rule covers each of the {count_text(total)} records"
+        )
     parts.append(f"{'':{width}}  OTHERWISE {format_label(rule_set.default)} ({coverage})")
     if len(rule_set.rules) > 1:
         parts.append(conflict_text(rule_set))
@@ -116,13 +119,13 @@ def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     """Return the rules, the fallback rules, the default label and the signs as the columns of a table, a row each."""
     all_rules = rule_set.all_rules
     n_default = sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks)
-    counts = [*rule_set.class_counts(all_rules).astype(int).tolist(), list(rule_set.default_counts)]
+    counts = [*map(as_counts, rule_set.class_counts(all_rules)), list(rule_set.default_counts)]
     if n_default <= 0:
         counts[-1] = [0] * len(rule_set.classes)
-    sizes = [sum(row) for row in counts]
+    sizes = as_counts(sum(row) for row in counts)
     labels = [*(rule.label for rule in all_rules), rule_set.default]
     correct = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
-    total = max(sum(rule_set.class_totals), 1)
+    total = sum(rule_set.class_totals) or 1
     parts = ["rule"] * len(rule_set.rules) + ["fallback"] * len(rule_set.fallbacks)
     columns: dict[str, list[Any]] = {
         "rule": [*range(1, len(all_rules) + 1), None],
@@ -170,8 +173,9 @@ def as_frame(like: Any, columns: dict[str, list[Any]], whole: Sequence[str] = ("
 def rules_frame(rule_set: RuleSet, like: Any) -> Any:
     """Return the rule set as a data frame of the library of a table."""
     columns = frame_columns(rule_set)
-    counts = [f"n {format_label(label)}" for label in rule_set.classes]
-    whole = ["rule", "covers", *counts, "points"] if rule_set.scorecards else ["rule"]
+    counts = ["covers", *(f"n {format_label(label)}" for label in rule_set.classes)]
+    counts = [] if is_fractional(n for name in counts for n in columns[name]) else counts
+    whole = ["rule", *counts, "points"] if rule_set.scorecards else ["rule"]
     return as_frame(like, columns, whole)
 
 
@@ -204,9 +208,9 @@ def reason_of_counts(rule_set: RuleSet, group: Sequence[int], label: int) -> str
         rule = rule_set.rules[group[0]]
         ending = "" if rule.label == rule_set.classes[label] else result
         return f"{rule}{class_counts_text(rule.class_counts)}{ending}"
-    sums = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0).astype(int)
+    sums = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0)
     numbers = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
-    counts = class_counts_text(tuple(zip(rule_set.classes, sums.tolist(), strict=True)))
+    counts = class_counts_text(tuple(zip(rule_set.classes, as_counts(sums), strict=True)))
     return f"rules {numbers} together{counts}{result}"
 
 
@@ -252,13 +256,13 @@ def digits(share: float, form: str = ".2f") -> str:
     return "<" + format(_SMALLEST[form], form) if share > 0 and text == format(0, form) else text
 
 
-def _rule_text(rule: Rule, total: int, indent: int) -> str:
+def _rule_text(rule: Rule, total: Count, indent: int) -> str:
     """Return one rule with its figures as text, wrapped."""
     margin = " " * indent
     one_line = f"IF {format_body(rule.conditions)}"
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
-    figures = f"precision {digits(rule.precision)}, covers {rule.n_covered:,} of {total:,} records"
-    figures = figures if rule.n_covered else f"covers none of {total:,} records"
+    figures = f"precision {digits(rule.precision)}, covers {count_text(rule.n_covered)} of {count_text(total)} records"
+    figures = figures if rule.n_covered else f"covers none of {count_text(total)} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{class_counts_text(rule.class_counts)})"
 
 
@@ -290,7 +294,7 @@ def probability_text(rule_set: RuleSet) -> str:
     return "The probabilities count every record by the weight of its class: in the data, the class shares differ."
 
 
-def _is_balanced(weights: Sequence[float], totals: Sequence[int]) -> bool:
+def _is_balanced(weights: Sequence[float], totals: Sequence[Count]) -> bool:
     """Return whether all classes have the same total weight."""
     mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
     return max(mass) < 1.001 * min(mass)
@@ -314,14 +318,16 @@ def percent(share: float) -> str:
 def _fallback_text(rule: Rule, indent: int) -> str:
     """Return one fallback rule with its figures as text, on one line if it fits."""
     body, label = f"IF {format_body(rule.conditions)}", format_label(rule.label)
-    figures = f"({digits(rule.precision)} of {rule.n_covered:,}{class_counts_text(rule.class_counts)})"
+    figures = f"({digits(rule.precision)} of {count_text(rule.n_covered)}{class_counts_text(rule.class_counts)})"
     figures = figures if rule.n_covered else "(decides no records)"
     separator = " " if len(body) + len(label) + len(figures) < 100 else "\n" + " " * indent
     return f"{body}{separator}THEN {label} {figures}"
 
 
-def class_counts_text(class_counts: Sequence[tuple[Any, int]]) -> str:
+def class_counts_text(class_counts: Sequence[tuple[Any, Count]]) -> str:
     """Return class counts as text such as `: 38 virginica, 1 versicolor`, the largest first; empty without records."""
     present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    texts = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
+    texts = (
+        f"{count_text(n)} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present
+    )
     return ": " + ", ".join(texts) if present else ""
