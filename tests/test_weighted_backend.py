@@ -65,7 +65,7 @@ def covers_of(found, ref, units, flags):
 @SETTINGS
 @given(table=tables())
 def test_counts(make, table):
-    items, y, units, one, other, _, bodies = table
+    _, _, units, one, other, _, bodies = table
     found, ref = backends_of(make, table)
     lists = Lists.of(bodies)
     assert (found.n_records, found.n_items, found.n_classes) == (ref.n_records, ref.n_items, 3)
@@ -93,7 +93,7 @@ def test_counts(make, table):
 @SETTINGS
 @given(table=tables())
 def test_counts_in_units_below_1_are_exact_floats(make, table):
-    items, y, units, one, _, _, bodies = table
+    _, _, units, one, _, _, bodies = table
     found, ref = backends_of(make, table, unit=2.0**-10)
     a = covers_of(found, ref, units, one)
     assert found.unit == 2.0**-10
@@ -108,7 +108,7 @@ def test_counts_in_units_below_1_are_exact_floats(make, table):
 @SETTINGS
 @given(table=tables(), points=st.lists(st.integers(-2, 5), min_size=2, max_size=2))
 def test_covers(make, table, points):
-    items, y, units, one, other, conditions, bodies = table
+    _, _, units, one, other, _, bodies = table
     found, ref = backends_of(make, table)
     a, b = (covers_of(found, ref, units, flags) for flags in (one, other))
 
@@ -148,7 +148,7 @@ def test_covers(make, table, points):
 @given(table=tables(), data=st.data())
 def test_records_chosen_by_position(make, table, data):
     """The k-th record counts by weight, in the order of the records."""
-    items, y, units, one, _, _, bodies = table
+    _, y, units, one, _, _, bodies = table
     found, ref = backends_of(make, table)
     a = covers_of(found, ref, units, one)
     size = found.n_positions(a[0])
@@ -181,7 +181,7 @@ def test_records_chosen_by_position(make, table, data):
 @SETTINGS
 @given(table=tables(), data=st.data())
 def test_parts_and_claims(make, table, data):
-    items, y, units, one, other, _, bodies = table
+    _, _, units, one, _, _, bodies = table
     found, ref = backends_of(make, table)
     a = covers_of(found, ref, units, one)
     lists = Lists.of(bodies)

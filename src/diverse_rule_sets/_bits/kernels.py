@@ -101,7 +101,7 @@ def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # t
 def count_lists_weighted(  # type: ignore[no-untyped-def]
     rows, list_starts, members, first, last, masks, starts, factors, owners, out
 ):
-    """Add up, for the AND of the rows of lists first..last under each mask, the factors of segments times their bits."""
+    """Add up, for the AND of the rows of each list under each mask, the factors of segments times their bits."""
     buffer = np.empty(rows.shape[1], np.uint64)
     for j in range(first, last):
         buffer[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -131,7 +131,7 @@ def weights_of_blocks(words, columns, weights, block, out):  # type: ignore[no-u
 
 @_kernel
 def kth_by_weight(words, columns, weights, block, blocks, ks, out):  # type: ignore[no-untyped-def]
-    """Find the record at which the weights of the records whose bit column is set, within a block, add up to above k."""
+    """Find the record of a block at which the weights of the records whose bit column is set add up to above k."""
     for i in range(ks.size):
         left = ks[i]
         j = blocks[i] * block

@@ -19,8 +19,9 @@ def encode_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted distinct labels, and the position of each record's label among them.
 
-    If numbers of records are given, the other records are left out. Labels may be strings, integers, booleans, categoricals or of pandas' own types. Raises ValueError if labels are
-    missing, if they are continuous numbers, or if there are not as many as records in X.
+    Labels may be strings, integers, booleans, categoricals or of pandas' own types. Raises ValueError if labels are
+    missing, if they are continuous numbers, or if there are not as many as records in X. If numbers of records are
+    given, the others are left out.
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")

@@ -96,7 +96,7 @@ class Table:
         return table
 
     def select(self, records: NDArray[np.int64]) -> Table:
-        """Return a table of the records with the given numbers, as if X had no others: also for types and categories."""
+        """Return a table of the records with the given numbers, as if X had no others: for types and categories too."""
         series = self._series
         table = Table(self.names, len(records), lambda j: _rows(series(j), records), self.named)
         table.codes = self.codes

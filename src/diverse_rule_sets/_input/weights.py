@@ -5,8 +5,9 @@ Sums of weights are sums of integers, so that they do not depend on the order of
 - *Whole numbers* are counts: the unit is 1, and a record of weight 3 is three equal records. They are exact up to
   ``MAX_WEIGHT``.
 - *Other weights* are scaled so that they sum to the number of records of positive weight, and rounded to multiples of
-  ``2**-UNIT_BITS``, to at least one of them. A scaled weight differs from what is counted by less than ``2**-10``, about
-  a thousandth of the weight of an average record; from half of that if the scaled weight is at least ``2**-10``.
+  ``2**-UNIT_BITS``, to at least one of them. What is counted differs from the scaled weight by less than ``2**-10``,
+  about a thousandth of the weight of an average record, and by at most half of that if the scaled weight is at least
+  ``2**-10``.
 - A record of *weight 0* is left out before anything is learnt from the table.
 """
 

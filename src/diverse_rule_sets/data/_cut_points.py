@@ -48,7 +48,7 @@ class Target(NamedTuple):
         """Return the classes of the records whose flag is set."""
         return Target(self.codes[known], self.weights, None if self.records is None else self.records.take(known))
 
-    def count(self, numbers: Integers, n: int) -> NDArray[Any]:
+    def sizes(self, numbers: Integers, n: int) -> NDArray[Any]:
         """Count the records by a number from 0 to n - 1 that each has."""
         return count_by(numbers, n, self.records)
 
@@ -79,9 +79,9 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
-    groups, starts = _groups(target.count(ranks, n_ranks).astype(np.float64))
+    groups, starts = _groups(target.sizes(ranks, n_ranks).astype(np.float64))
     n_classes = target.weights.size
-    counts = target.count(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
+    counts = target.sizes(groups[ranks] * n_classes + target.codes, starts.size * n_classes)
     weights = counts.reshape(starts.size, n_classes) * target.weights
     group, label = np.nonzero(weights)
     if starts.size < 2 or np.unique(label).size < 2:
@@ -122,7 +122,7 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     if present.size < 3:
         return []
     n_classes, n_codes = target.weights.size, int(present.max()) + 1
-    counts = target.count(codes * n_classes + target.codes, n_codes * n_classes).reshape(n_codes, n_classes)
+    counts = target.sizes(codes * n_classes + target.codes, n_codes * n_classes).reshape(n_codes, n_classes)
     shares = _class_shares(counts[present], target.weights)
     found: dict[tuple[int, ...], None] = {}
     if present.size <= _FEW:
@@ -158,5 +158,5 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 def _one_against_rest(target: Target, label: int) -> Target:
     """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
-    sizes = target.count(own, 2)
+    sizes = target.sizes(own, 2)
     return Target(own, target.total / (2.0 * np.where(sizes > 0, sizes, 1)), target.records)

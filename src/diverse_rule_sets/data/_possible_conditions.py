@@ -164,7 +164,7 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
     values, ranks, counts = np.unique(present, return_inverse=True, return_counts=True)
     subset = target.take(known)
     if subset.records is not None:
-        counts = subset.count(ranks.reshape(-1), values.size)
+        counts = subset.sizes(ranks.reshape(-1), values.size)
     if binning == "supervised":
         cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
         edges = [_midpoint(values[cut - 1], values[cut]) for cut in cuts.tolist()]

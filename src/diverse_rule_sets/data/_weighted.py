@@ -73,8 +73,9 @@ class Layout:
             sources[begin : begin + members[k].size] = members[k]
             if groups[k][2]:
                 columns[members[k]] = np.arange(begin, begin + members[k].size)
-        labels, factors, first = (np.array([groups[k][part] for k in order]) for part in range(3))
-        return cls(starts, labels.astype(np.int64), factors.astype(np.int64), first.astype(np.bool_), sources, columns)
+        labels, factors = (np.array([groups[k][part] for k in order], np.int64) for part in range(2))
+        represent = np.array([groups[k][2] for k in order], np.bool_)
+        return cls(starts, labels, factors, represent, sources, columns)
 
     @property
     def n_words(self) -> int:
@@ -116,7 +117,7 @@ class WeightedBackend:
 
     def __init__(self, copies: Copies, layout: Layout, weights: Weights, by_weight: bool = True) -> None:
         self._copies, self._layout, self._weights, self._by_weight = copies, layout, weights, by_weight
-        self._bits = bits = LocalBackend(*copies)
+        self._bits = bits = LocalBackend(*copies)  # type: ignore[arg-type] # classes take less memory than int64
         self._units = weights.units if by_weight else np.ones(weights.units.size, np.int64)
         factors = layout.factors if by_weight else layout.first.astype(np.int64)
         self._segments = Segments(layout.starts, factors, layout.classes, bits.n_classes)
@@ -155,7 +156,7 @@ class WeightedBackend:
     @property
     def n_records(self) -> Any:
         """Total weight of the records."""
-        return self._scaled(np.int64(self.n_positions(self.everything))).item()
+        return self.class_totals.sum().item()
 
     @property
     def n_items(self) -> int:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import (
     Anything,
     Check,
@@ -255,12 +255,7 @@ class SearchClassifier(RuleSetEstimator):
         )
 
     def _prepare(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None = None,
-        weights: Weights | None = None,
+        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
     ) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
@@ -307,13 +302,12 @@ class SearchClassifier(RuleSetEstimator):
         n_cards, max_signs = extensions.scorecards, extensions.max_signs
         return with_learnt(data, limits, table, labels, constraints, found, n_cards, max_signs)
 
-    def _class_weights(self, labels: list[Any], codes: NDArray[np.int64], weights: Weights | None) -> ClassWeights:
+    def _class_weights(self, labels: list[Any], codes: Integers, weights: Weights | None) -> ClassWeights:
         """Return the weights of the classes, and which of them are rare."""
         class_weight, min_support = self._extensions().class_weight, int(self.min_support)
         if self._settings().skip_rare:
             return class_weights(class_weight, labels, codes, min_support, weights)
-        has_default = not self._default_is_word
-        return paper_weights(class_weight, labels, codes, min_support, has_default, weights)
+        return paper_weights(class_weight, labels, codes, min_support, not self._default_is_word, weights)
 
     def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget], sample_weight: Any = None) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
@@ -321,7 +315,7 @@ class SearchClassifier(RuleSetEstimator):
         table, classes, codes, weights = self._training_records(X, y, sample_weight)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        plan, data, given = self._prepare(table, labels, codes, weights=weights)
+        plan, data, given = self._prepare(table, labels, codes, None, weights)
         fewest = min(budget.max_rules for budget in budgets)
         if fewest < len(given):
             raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={fewest}")
@@ -332,12 +326,7 @@ class SearchClassifier(RuleSetEstimator):
         return [self._rule_set(learnt, data, given, labels) for learnt in found]
 
     def _learn(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None,
-        weights: Weights | None,
+        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
     ) -> dict[str, Any]:
         """Learn from a table, and return the fitted attributes."""
         rng = generator(self.random_state)

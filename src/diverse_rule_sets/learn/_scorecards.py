@@ -180,13 +180,6 @@ def _allowed(backend: Backend, constraints: Constraints, labels: Integers, min_s
     return allowed
 
 
-class _Drawn(NamedTuple):
-    """Sampled records: positions in some covers, and a factor for the weight of a record of each class."""
-
-    positions: list[tuple[Cover, Integers]]
-    factors: Floats
-
-
 def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags, columns: Integers) -> Sample:
     """Return a sample of the records of some classes; the classes get the numbers 0, 1, ...
 
@@ -195,8 +188,11 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     counts are sampled as if they were repeated; other records are drawn without regard to their weights, and keep them.
     """
     counted = backend if backend.unit == 1 else backend.by_record
-    large = counted.n_records > _MAX_PERMUTED
-    drawn, factors = _sample_classes(counted, labels) if large else _sample_records(counted, labels)
+    if counted.n_records <= _MAX_PERMUTED:
+        ks, factors = _sample_records(counted, labels)
+        drawn = [(counted.everything, ks)]
+    else:
+        drawn, factors = _sample_classes(counted, labels)
     codes = np.searchsorted(labels, np.concatenate([counted.classes_at(*some) for some in drawn]))
     lists = Lists.concatenate([counted.items_at(*some) for some in drawn])
     own = None if counted is backend else np.concatenate([counted.weights_at(*some) for some in drawn])
@@ -209,10 +205,11 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     return Sample(items, codes, scale * weights * n_records / max(total, 1e-9), allowed, columns, own)
 
 
-def _sample_records(backend: Backend, labels: Integers) -> _Drawn:
-    """Draw records from the whole table, without those of other classes.
+def _sample_records(backend: Backend, labels: Integers) -> tuple[Integers, Floats]:
+    """Return the numbers of sampled records of some classes, and a factor for the weight of a record of each class.
 
-    The factor is below 1 for a class with few records among them, of which further records are added.
+    Records are drawn from the whole table. The factor is below 1 for a class with few records among them, of which
+    further records are added.
     """
     n_records, several = backend.n_records, labels.size > 2
     everything, n_drawn = backend.everything, min(n_records, _MAX_RECORDS[several])
@@ -226,11 +223,14 @@ def _sample_records(backend: Backend, labels: Integers) -> _Drawn:
         if n_own < wanted:
             parts.append(left[backend.classes_at(everything, left) == label][: wanted - n_own])
             factors[j] = min(1.0, total * n_drawn / n_records / wanted)
-    return _Drawn([(everything, np.sort(np.concatenate(parts)))], factors)
+    return np.sort(np.concatenate(parts)), factors
 
 
-def _sample_classes(backend: Backend, labels: Integers) -> _Drawn:
-    """Draw records of each class, without a list of all records: about as many as a sample of all records has."""
+def _sample_classes(backend: Backend, labels: Integers) -> tuple[list[tuple[Cover, Integers]], Floats]:
+    """Return the positions of sampled records in the covers of some classes, and a factor for the weight of each class.
+
+    There is no list of all records. Of each class about as many are drawn as a sample of all records has.
+    """
     rng, several = np.random.default_rng(0), labels.size > 2
     drawn, factors = list[tuple[Cover, Integers]](), np.ones(labels.size)
     for j, label in enumerate(labels.tolist()):
@@ -239,7 +239,7 @@ def _sample_classes(backend: Backend, labels: Integers) -> _Drawn:
         wanted = min(total, max(round(share), _MIN_OF_CLASS[several]))
         drawn.append((backend.of_class(label), np.sort(rng.choice(total, wanted, replace=False, shuffle=False))))
         factors[j] = min(1.0, share / wanted)
-    return _Drawn(drawn, factors)
+    return drawn, factors
 
 
 def _without_copies(items: Flags, allowed: Flags) -> Flags:

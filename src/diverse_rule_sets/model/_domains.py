@@ -87,10 +87,9 @@ def domain_of(column: Column, weights: NDArray[Any] | None = None) -> Domain:
         numbers = column.values[~column.missing]
         whole = _all_multiples(numbers, 1)
         return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
-    known = column.values >= 0
-    counts = np.bincount(
-        column.values[known], None if weights is None else weights[known], minlength=len(column.categories)
-    )
+    has_value = column.values >= 0
+    own = None if weights is None else weights[has_value]
+    counts = np.bincount(column.values[has_value], own, minlength=len(column.categories))
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:
         present = np.sort(present[np.argsort(-counts[present], kind="stable")[:MAX_VALUES]])
