@@ -111,11 +111,18 @@ def _as_objects(labels: list[Any]) -> NDArray[Any]:
     return array
 
 
-def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
-    """Return the position of each record's label among given classes; raises ValueError for unknown labels."""
+def as_labels(
+    y: Any, classes: Sequence[Any], n_records: int, records: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return the position of each record's label among given classes; raises ValueError for unknown labels.
+
+    If numbers of records are given, the others are left out.
+    """
     labels = np.asarray(_as_array(y), dtype=object).reshape(-1)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    if records is not None:
+        labels = labels[records]
     position = {label: k for k, label in enumerate(classes)}
     unknown = sorted({repr(plain(label)) for label in labels.tolist() if label not in position})
     if unknown:

@@ -127,6 +127,8 @@ def weighted_records(sample_weight: Any, n_records: int, name: str = "sample_wei
     """
     if sample_weight is None:
         return EVERY_RECORD
+    if isinstance(sample_weight, Weights):  # of some records, which keep the unit of the whole table
+        return Weighted(None, sample_weight)
     array = check_weights(sample_weight, n_records, name)
     positive = np.flatnonzero(array)
     records = None if positive.size == array.size else positive
@@ -150,3 +152,11 @@ def _in_units(array: Floats, numbers: Integers, name: str) -> Weights | None:
         units = np.maximum(np.rint(scaled * 2.0**UNIT_BITS), 1).astype(np.int64)
         weights = Weights(units, 2.0**-UNIT_BITS)
     return None if (weights.units * weights.unit == 1).all() else weights
+
+
+def count_by(numbers: Integers, n: int, weights: Weights | None) -> NDArray[Any]:
+    """Count records by a number from 0 to n - 1 that each has: integers, or exact floats if the unit is below 1."""
+    if weights is None:
+        return np.bincount(numbers, minlength=n)
+    units = np.bincount(numbers, weights.units, minlength=n).astype(np.int64)
+    return units if weights.unit == 1 else units * weights.unit

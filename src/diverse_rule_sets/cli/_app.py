@@ -43,6 +43,10 @@ ModelTarget = Annotated[
         "--target", "-t", metavar="COL", help="The column with the labels [dim](default that of training)[/dim]."
     ),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COL", help="The column with the weights; whole numbers are counts."),
+]
 DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")]
 Output = Annotated[
     str | None,
@@ -88,6 +92,7 @@ def overview(
         "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
         "drs fit people.csv -t income --missing-values '?' --missing-values age=-9",
+        "drs fit people.csv -t income --weight persons",
         "drs fit people.csv -t income --separator ';' --decimal ,",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
@@ -106,6 +111,7 @@ def fit(
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column, such as an id (repeat).")
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
     as_in_paper: Annotated[
         bool, typer.Option("--as-in-paper", help="Use the method and the defaults of the KDD 2020 paper.")
     ] = False,
@@ -133,8 +139,8 @@ def fit(
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
     loaded = replace(load(table, reading), codes=parameters.get("missing_values", {}))
-    records = make_records(loaded, target, drop or [], drop_unlabelled)
-    check_columns(parameters, records.X.columns, target, drop or [])
+    records = make_records(loaded, target, drop or [], drop_unlabelled, weight)
+    check_columns(parameters, records.X.columns, target, drop or [], weight)
     warn_about_columns(loaded, records.X)
     parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     measured = None
@@ -217,18 +223,24 @@ def evaluate(
     reading: dict[str, Any],
     target: ModelTarget = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Measure a model on records with known labels, overall and for each rule."""
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
     from diverse_rule_sets.cli._predicting import evaluation, labels_for, load_labelled, records_for
+    from diverse_rule_sets.cli._weights import read_weights
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
-    labels = labels_for(rule_set, loaded, target)
-    facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
+    also = [] if weight is None else [weight]
+    loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, also)
+    X, labels = records_for(rule_set, loaded), labels_for(rule_set, loaded, target)
+    rows, weights = read_weights(loaded, weight, target)
+    if rows is not None:
+        X, labels = X[rows], [labels[row] for row in rows]
+    facts = evaluation(rule_set, X, labels, weights)
     if as_json:
         write_text(json.dumps(facts, indent=2), None)
     else:
@@ -283,10 +295,12 @@ def report(
     ] = "report.html",
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading of the page.")] = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
 ) -> None:
     """Write an HTML page about a model and its figures on a table, to open in a browser."""
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
     from diverse_rule_sets.cli._predicting import ALL, labels_for, load_labelled, records_for
+    from diverse_rule_sets.cli._weights import read_weights
     from diverse_rule_sets.report import html
 
     check_inputs(model, table)
@@ -294,9 +308,12 @@ def report(
     rule_set = read_model(model)
     loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
     labels = labels_for(rule_set, loaded, target)
-    X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
+    X = records_for(rule_set, loaded, [name for name in loaded.names if name not in (target, weight)])
+    rows, weights = read_weights(loaded, weight, target)
+    if rows is not None:
+        X, labels = X[rows], [labels[row] for row in rows]
     with option_errors(("title", *(option.name for option in REPORT_OPTIONS))):
-        page = html(rule_set, X, labels, title=title, **options)
+        page = html(rule_set, X, labels, title=title, sample_weight=weights, **options)
     write_text(page, output)
 
 

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.cli._codes import kept_codes, typed_codes
 from diverse_rule_sets.cli._column_types import Cells, as_labels
 from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import LoadedTable
+from diverse_rule_sets.cli._weights import read_weights
 
 _MIN_RECORDS = 20  # with fewer records, each may have a class of its own
 _MANY_CLASSES = 1000
@@ -33,19 +35,23 @@ class Records:
     X: pl.DataFrame
     y: pl.Series
     cells: Cells = field(default_factory=Cells)
+    weights: Weights | None = None
 
     def select(self, rows: NDArray[np.int64]) -> Records:
         """Return the records at some positions."""
-        return Records(self.X[rows], self.y[rows], self.cells)
+        weights = None if self.weights is None else self.weights.take(rows)
+        return Records(self.X[rows], self.y[rows], self.cells, weights)
 
 
-def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
-    """Return the records and labels of a table."""
+def make_records(
+    table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool, weight: str | None = None
+) -> Records:
+    """Return the records and labels of a table, and their weights, without records of weight 0."""
     for name in (target, *drop):
         table.column(name)
     if target in drop:
         raise UsageError(f"--drop names the target, {target!r}")
-    names = [name for name in table.frame.columns if name != target and name not in drop]
+    names = [name for name in table.frame.columns if name not in (target, weight, *drop)]
     if not names:
         raise InputError(f"{table.name}: no column is left for rules besides the target {target!r}")
     if table.frame.is_empty():
@@ -57,9 +63,13 @@ def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unla
                 f"{table.name}: {y.null_count():,} of {len(y):,} records have no value in the target {target!r}; "
                 "leave them out with --drop-unlabelled"
             )
+        table = replace(table, frame=table.frame.filter(y.is_not_null()))
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
+    rows, weights = read_weights(table, weight, target)
+    if rows is not None:
+        X, y = X[rows], y[rows]
     _check_labels(y, table.name)
-    return Records(X, y, table.cells)
+    return Records(X, y, table.cells, weights)
 
 
 def _check_labels(y: pl.Series, name: str) -> None:
@@ -115,16 +125,19 @@ def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
         _estimator(paper)(**parameters)._check_parameters()
 
 
-def check_columns(parameters: Mapping[str, Any], names: Sequence[str], target: str, drop: Sequence[str]) -> None:
+def check_columns(
+    parameters: Mapping[str, Any], names: Sequence[str], target: str, drop: Sequence[str], weight: str | None = None
+) -> None:
     """Raise an error for a parameter that names a column that rules cannot read."""
+    left_out: dict[str | None, str] = {target: "the target", weight: "the column of --weight"}
+    left_out |= dict.fromkeys(drop, "which --drop leaves out")
     for option in COLUMN_PARAMETERS:
         given = parameters.get(option, ())
         given = directions_by_column(given, names) if option == "monotone" and given else given
         for name in () if isinstance(given, str) else given:
             if name not in names and name is not None:  # None means all columns
                 reason = f"which the table does not have as a column{did_you_mean(name, names)}"
-                reason = "the target" if name == target else "which --drop leaves out" if name in drop else reason
-                raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {reason}")
+                raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {left_out.get(name, reason)}")
 
 
 def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:
@@ -141,7 +154,7 @@ def fit_rules(records: Records, parameters: Mapping[str, Any], paper: bool, verb
         arguments["missing_values"] = typed_codes(codes, records.X, records.cells)
     with option_errors(parameters), show_progress(description, verbose) as progress:
         clf = _estimator(paper)(**arguments, verbose=progress.verbose)
-        rule_set = clf.fit(records.X, records.y, on_progress=progress.on_progress).rule_set_
+        rule_set = clf.fit(records.X, records.y, records.weights, on_progress=progress.on_progress).rule_set_
         return replace(rule_set, missing_values=kept_codes(codes, records.X, records.cells)) if codes else rule_set
 
 

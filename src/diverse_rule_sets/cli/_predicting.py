@@ -211,17 +211,18 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Any], None]] = {
 }
 
 
-def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
+def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any], weights: Any = None) -> dict[str, Any]:
     """Return the figures of a rule set on records with known labels, as a dict."""
     from diverse_rule_sets import metrics
     from diverse_rule_sets.report._summary import summarise
 
-    summary = summarise(rule_set, X, y)
+    summary = summarise(rule_set, X, y, weights)
     facts = summary.facts()
     likelihoods = summary.probabilities[np.arange(len(y)), summary.codes]
+    own = None if summary.weights is None else summary.weights.values
     n = facts["n_records"]
     return facts | {
-        "log_loss": float(-np.log(np.maximum(likelihoods, 1e-15)).mean()),
+        "log_loss": float(np.average(-np.log(np.maximum(likelihoods, 1e-15)), weights=own)),
         "baseline": {"label": facts["classes"][int(np.argmax(facts["class_totals"]))]}
         | {"accuracy": max(facts["class_totals"]) / n},
         "mean_conditions": metrics.mean_conditions(rule_set),

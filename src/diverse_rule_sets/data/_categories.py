@@ -18,8 +18,7 @@ from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.values import TEXT
-from diverse_rule_sets._input.weights import Weights
-from diverse_rule_sets.data._cut_points import count_by
+from diverse_rule_sets._input.weights import Weights, count_by
 
 # Conditions use at most this many values of a category column, the most frequent ones.
 MAX_CATEGORIES = 256

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._input.weights import Weights
+from diverse_rule_sets._input.weights import Weights, count_by
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -56,14 +56,6 @@ class Target(NamedTuple):
     def total(self) -> Any:
         """The number of records."""
         return self.codes.size if self.records is None else self.records.values.sum()
-
-
-def count_by(numbers: Integers, n: int, records: Weights | None) -> NDArray[Any]:
-    """Count records by a number from 0 to n - 1 that each has: integers, or exact floats if the unit is below 1."""
-    if records is None:
-        return np.bincount(numbers, minlength=n)
-    units = np.bincount(numbers, records.units, minlength=n).astype(np.int64)
-    return units if records.unit == 1 else units * records.unit
 
 
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:

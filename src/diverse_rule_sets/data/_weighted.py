@@ -23,7 +23,7 @@ from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.data._backend import Backend, Body, DistinctRecords, Leaders, TooManyRecordsError
 from diverse_rule_sets.data._local import LocalBackend, LocalCover, contain_all
 
-# Number of records whose weights are added up at a time to find a record by position, and that are unpacked at a time.
+# Numbers of records whose weights are added up at a time to find a record, and that are unpacked at a time.
 _BLOCK, _UNPACKED = 64, 64 * 256
 
 
@@ -389,9 +389,8 @@ class WeightedBackend:
         columns = self._layout.columns[records]
         rows = [bitset.pack(bitset.at(row, columns)) for row in self._copies.rows]
         packed = np.array(rows, np.uint64).reshape(self.n_items, bitset.n_words(records.size))
-        y = self._copies.y[columns].astype(np.int64)
-        n_threads, weights = self._copies.n_threads, Weights(units[records], self.unit)
-        return WeightedBackend.of(packed, y, self.n_classes, n_threads, weights=weights)
+        y, weights = self._copies.y[columns].astype(np.int64), Weights(units[records], self.unit)
+        return WeightedBackend.of(packed, y, self.n_classes, self._copies.n_threads, weights=weights)
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
         """Return which rules are correct for a record that no earlier such rule covers."""

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.values import plain
-from diverse_rule_sets._input.weights import Weights
-from diverse_rule_sets.data._cut_points import count_by
+from diverse_rule_sets._input.weights import Weights, count_by
 from diverse_rule_sets.estimators._translation import weights_of_classes
 from diverse_rule_sets.model._class_weights import MAX_RATIO, balanced_weights
 from diverse_rule_sets.model._counts import count_text

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.weights import Weights, count_by
 from diverse_rule_sets.model._checks import error, shown
 from diverse_rule_sets.model._conditions import Condition, Equals, is_number
 from diverse_rule_sets.model._scorecards import LEAD, POINTS, Scorecard, ScorecardColumn
@@ -229,11 +230,13 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
-def counts_by_points(points: Integers, codes: Integers, n_classes: int) -> dict[int, Integers]:
-    """Return the class counts of some records by points, ascending."""
+def counts_by_points(
+    points: Integers, codes: Integers, n_classes: int, weights: Weights | None = None
+) -> dict[int, Integers]:
+    """Return the class counts of some records by points, ascending; by weight, if they have weights."""
     levels, which = np.unique(points, return_inverse=True)
-    counts = np.zeros((levels.size, n_classes), np.int64)
-    np.add.at(counts, (which.reshape(-1), codes), 1)
+    counts = count_by(which.reshape(-1) * n_classes + codes, levels.size * n_classes, weights)
+    counts = counts.reshape(levels.size, n_classes)
     return dict(zip(levels.tolist(), counts, strict=True))
 
 
