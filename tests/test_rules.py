@@ -359,7 +359,7 @@ def test_a_precision_below_1_is_not_printed_as_1():
         ((Interval("a", 1), "x"), TypeError, "conditions must be a tuple of conditions, got Interval"),
         (("IF a > 1", "x"), TypeError, "conditions must be a tuple of conditions, got 'IF a > 1'"),
         (((), "x", (("x", -1),)), ValueError, r"class_counts must be pairs of \(label, number of records at least 0\)"),
-        (((), "x", (("x", 1.5),)), ValueError, "class_counts must be pairs"),
+        (((), "x", (("x", 1.55),)), ValueError, "class_counts must be pairs"),
         (((), "x", (("x", True),)), ValueError, "class_counts must be pairs"),
         (((), "x", (("x", 2**53 + 1),)), ValueError, "class_counts must be pairs"),
         (((), "x", (("x", 1), ("x", 2))), ValueError, "class_counts must be pairs .* with different labels"),

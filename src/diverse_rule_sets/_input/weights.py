@@ -14,6 +14,7 @@ Sums of weights are sums of integers, so that they do not depend on the order of
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,16 +85,14 @@ def check_weights(sample_weight: Any, n_records: int, name: str = "sample_weight
                 "least 0"
             )
     if not array.any():
-        raise ValueError(f"{name} is 0 for every record, expected a positive weight for at least one")
+        raise ValueError(f"{name} is zero for every record, expected a positive weight for at least one")
     return array
 
 
 def _as_array(sample_weight: Any, name: str) -> Floats:
     """Return weights of any container as floating-point numbers."""
     expected = "expected a vector of numbers, one per record"
-    if isinstance(sample_weight, str | bytes) or (
-        np.ndim(sample_weight) == 0 and not hasattr(sample_weight, "__array__")
-    ):
+    if isinstance(sample_weight, str | bytes | numbers.Number):
         raise TypeError(f"{name} is {sample_weight!r:.60}, {expected}")
     values = sample_weight.to_pylist() if hasattr(sample_weight, "to_pylist") else sample_weight
     if isinstance(values, np.ma.MaskedArray):
