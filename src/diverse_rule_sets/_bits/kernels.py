@@ -84,17 +84,36 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
 @_kernel
 def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # type: ignore[no-untyped-def]
     """Add up, for rows first..last under each mask, the factor of each segment of words times its number of bits."""
-    for i in range(first, last):
-        for m in range(masks.shape[0]):
-            for s in range(starts.size - 1):
-                if factors[s] == 0:
-                    continue
-                row = rows[i, starts[s] : starts[s + 1]]
-                mask = masks[m, starts[s] : starts[s + 1]]
-                total = np.uint64(0)
-                for w in range(row.size):
-                    total += np.uint64(_popcount(row[w] & mask[w]))
-                out[owners[s], m, i] += factors[s] * np.int64(total)
+    for s in range(starts.size - 1):
+        if factors[s] == 0:
+            continue
+        for begin in range(starts[s], starts[s + 1], BLOCK):
+            end = min(begin + BLOCK, starts[s + 1])
+            for i in range(first, last):
+                row = rows[i, begin:end]
+                for m in range(masks.shape[0]):
+                    mask = masks[m, begin:end]
+                    total = np.uint64(0)
+                    for w in range(row.size):
+                        total += np.uint64(_popcount(row[w] & mask[w]))
+                    out[owners[s], m, i] += factors[s] * np.int64(total)
+
+
+@_kernel
+def count_shifted(rows, first, last, masks, ranges, shifts, out):  # type: ignore[no-untyped-def]
+    """Do the same for short segments: ranges of words, each with its sum and sign, and a power of 2 for each word."""
+    for r in range(ranges.shape[0]):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            end = min(begin + BLOCK, ranges[r, 1])
+            shift = shifts[begin:end]
+            for i in range(first, last):
+                row = rows[i, begin:end]
+                for m in range(masks.shape[0]):
+                    mask = masks[m, begin:end]
+                    total = np.uint64(0)
+                    for w in range(row.size):
+                        total += np.uint64(_popcount(row[w] & mask[w])) << shift[w]
+                    out[ranges[r, 2], m, i] += ranges[r, 3] * np.int64(total)
 
 
 @_kernel

@@ -1,107 +1,24 @@
-"""The backend of weighted records in the memory of this process.
-
-A weight in units is a whole number, written with the digits -1, 0 and 1 to the base 2 so that no two neighbouring
-digits differ from 0 (the *non-adjacent form*): 7 is 8 - 1. On average a third of the digits differ from 0. A record is
-stored once for each of them; these *copies* are arranged by class and digit, each group from a new word on. So the
-weight of a cover is a sum over groups of ``(+-)2**digit`` times a number of bits: one pass over a row, and an exact
-integer. The copy of the highest digit represents the record where single records are read.
-"""
+"""The backend of weighted records in the memory of this process: sums of weights over copies of records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists, Segments
+from diverse_rule_sets._bits import bitset, segments
+from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
+from diverse_rule_sets._bits.segments import Segments
 from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.data._backend import Backend, Body, DistinctRecords, Leaders, TooManyRecordsError
+from diverse_rule_sets.data._copies import Copies, Layout
 from diverse_rule_sets.data._local import LocalBackend, LocalCover, contain_all
 
 # Numbers of records whose weights are added up at a time to find a record, and that are unpacked at a time.
 _BLOCK, _UNPACKED = 64, 64 * 256
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Where the copies of each record are.
-
-    Parameters
-    ----------
-    starts : the first word of each group of copies, followed by the number of words
-    classes : the class of each group
-    factors : what a bit of each group counts, in units
-    first : flags of the groups whose copies represent their records
-    sources : array (64 * n_words,), the record of each bit; -1 for unused bits
-    columns : array (n_records,), the bit that represents each record
-    """
-
-    starts: Integers
-    classes: Integers
-    factors: Integers
-    first: Flags
-    sources: Integers
-    columns: Integers
-
-    @classmethod
-    def of(cls, y: Integers, units: Integers) -> Layout:
-        """Return the layout for classes and weights of records."""
-        triple = 3 * units
-        positive, negative = (triple & ~units) >> 1, (units & ~triple) >> 1
-        highest = np.frexp(positive.astype(np.float64))[1] - 1 if units.size else units
-        highest = np.where(positive >> np.maximum(highest, 0) == 0, highest - 1, highest)  # rounded up as floats
-        groups, members = [], []
-        for digit in range(int(highest.max(initial=-1)) + 1):
-            is_set, is_negative = positive >> digit & 1 == 1, negative >> digit & 1 == 1
-            kinds = ((1, True, is_set & (highest == digit)), (1, False, is_set & (highest != digit)))
-            for sign, first, flags in (*kinds, (-1, False, is_negative)):
-                records = np.flatnonzero(flags)
-                for label in np.unique(y[records]).tolist():
-                    groups.append((label, sign << digit, first))
-                    members.append(records[y[records] == label])
-        order = sorted(range(len(groups)), key=lambda k: groups[k][0])
-        starts = np.zeros(len(groups) + 1, np.int64)
-        np.cumsum([bitset.n_words(members[k].size) for k in order], out=starts[1:])
-        sources, columns = np.full(64 * int(starts[-1]), -1, np.int64), np.empty(y.size, np.int64)
-        for place, k in enumerate(order):
-            begin = 64 * int(starts[place])
-            sources[begin : begin + members[k].size] = members[k]
-            if groups[k][2]:
-                columns[members[k]] = np.arange(begin, begin + members[k].size)
-        labels, factors = (np.array([groups[k][part] for k in order], np.int64) for part in range(2))
-        represent = np.array([groups[k][2] for k in order], np.bool_)
-        return cls(starts, labels, factors, represent, sources, columns)
-
-    @property
-    def n_words(self) -> int:
-        """Number of words of a row."""
-        return int(self.starts[-1])
-
-    def arrange(self, rows: BitRows) -> BitRows:
-        """Return bit rows over records as bit rows over copies."""
-        used = self.sources >= 0
-        sources = np.where(used, self.sources, 0)
-        out = np.empty((rows.shape[0], self.sources.size // 64), np.uint64)
-        for j, row in enumerate(rows):
-            flags = bitset.unpack(row, self.columns.size)[sources] if self.columns.size else used
-            out[j] = bitset.pack(flags & used)
-        return out
-
-
-class Copies(NamedTuple):
-    """The copies of records as the arguments of :class:`LocalBackend`."""
-
-    rows: BitRows
-    y: NDArray[np.int32]
-    n_classes: int
-    n_threads: int
-    given: BitRows | None
-    first_word: int
 
 
 class WeightedBackend:
@@ -120,8 +37,8 @@ class WeightedBackend:
         self._bits = bits = LocalBackend(*copies)  # type: ignore[arg-type] # classes take less memory than int64
         self._units = weights.units if by_weight else np.ones(weights.units.size, np.int64)
         factors = layout.factors if by_weight else layout.first.astype(np.int64)
-        self._segments = Segments(layout.starts, factors, layout.classes, bits.n_classes)
-        self._together = Segments(layout.starts, factors, np.zeros_like(layout.classes), 1)
+        self._segments = Segments.merged(layout.starts, factors, layout.classes, bits.n_classes)
+        self._together = Segments.merged(layout.starts, factors, np.zeros_like(layout.classes), 1)
 
     @classmethod
     def of(
@@ -184,7 +101,7 @@ class WeightedBackend:
         """Return the units of each class in a bit row."""
         out = np.zeros(self.n_classes, np.int64)
         if words.size:
-            sizes = np.add.reduceat(np.bitwise_count(words), self._layout.starts[:-1], dtype=np.int64)
+            sizes = np.add.reduceat(np.bitwise_count(words), self._segments.starts[:-1], dtype=np.int64)
             np.add.at(out, self._segments.owners, sizes * self._segments.factors)
         return out
 
@@ -200,9 +117,9 @@ class WeightedBackend:
         """Add up the weights of the records that each body shares with each cover."""
         return self._scaled(self._count_lists(bodies, covers, self._together)[0])
 
-    def _count_lists(self, bodies: Lists, covers: Sequence[LocalCover], segments: Segments) -> Integers:
+    def _count_lists(self, bodies: Lists, covers: Sequence[LocalCover], sums: Segments) -> Integers:
         masks = np.array([cover.words for cover in covers], np.uint64).reshape(len(covers), self._layout.n_words)
-        return bitset.count_lists_weighted(self._copies.rows, bodies, masks, segments, self._copies.n_threads)
+        return segments.count_lists_weighted(self._copies.rows, bodies, masks, sums, self._copies.n_threads)
 
     def sizes_within(self, covers: Sequence[LocalCover], within: LocalCover) -> Any:
         """Add up the weights of the records of each cover that lie within another one."""
@@ -227,12 +144,12 @@ class WeightedBackend:
         covers = [self._bits.cover(body).words for body in bodies]
         return np.array(covers, np.uint64).reshape(len(bodies), self._layout.n_words)
 
-    def _count_extended(self, covers: BitRows, segments: Segments) -> Integers:
+    def _count_extended(self, covers: BitRows, sums: Segments) -> Integers:
         """Return the units of bit rows with each item added and, last, without an added item, for each owner."""
         rows, n_threads = self._copies.rows, self._copies.n_threads
-        out = np.empty((segments.n_owners, len(covers), self.n_items + 1), np.int64)
-        out[..., :-1] = bitset.count_weighted(rows, covers, segments, n_threads)
-        out[..., -1:] = bitset.count_weighted(self.everything.words[None], covers, segments, n_threads)
+        out = np.empty((sums.n_owners, len(covers), self.n_items + 1), np.int64)
+        out[..., :-1] = segments.count_weighted(rows, covers, sums, n_threads)
+        out[..., -1:] = segments.count_weighted(self.everything.words[None], covers, sums, n_threads)
         return out
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
@@ -311,9 +228,9 @@ class WeightedBackend:
         """Return the record to which the k-th unit of a cover belongs, for each k."""
         columns, units, key = self._layout.columns, self._units, "by_weight" if self._by_weight else "by_record"
         if key not in cover.__dict__:
-            sizes = bitset.weights_of_blocks(cover.words, columns, units, _BLOCK)
+            sizes = segments.weights_of_blocks(cover.words, columns, units, _BLOCK)
             cover.__dict__[key] = np.cumsum(sizes) - sizes
-        return bitset.kth_by_weight(cover.words, columns, units, _BLOCK, cover.__dict__[key], ks)
+        return segments.kth_by_weight(cover.words, columns, units, _BLOCK, cover.__dict__[key], ks)
 
     def _positions(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the bit that represents the record of the k-th unit of a cover, for each k."""

@@ -142,7 +142,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             is repeated as often as its weight says. *Other weights* are scaled so that they sum to the number of
             records of positive weight, and rounded to multiples of 2**-10, to at least one of them: what is counted
             differs from the scaled weight by less than 2**-10, and by at most 2**-11 if the scaled weight is at least
-            that. A record of weight 0 is left out, and so is a label that has no other records
+            that. A record of weight 0 is left out, and so is a label that has no other records. What is drawn at random
+            depends on the order of the records, with and without weights
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
 
         Returns

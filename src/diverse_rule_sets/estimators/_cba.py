@@ -83,6 +83,9 @@ class CBAClassifier(MiningBaseline):
     label and at least its confidence: the shorter rule comes earlier and covers all its records. So bodies that cover
     the same records as a shorter one, or records of one class only, are not extended.
 
+    *Sample weights* are numbers of records: supports, confidences, the records that a rule is correct for, and
+    errors count by weight, as if each record was repeated.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -123,6 +123,9 @@ class IDSClassifier(MiningBaseline):
     That paper limits the candidates by a higher support and gets rules of one condition; here they have up to two. It
     tunes by AUC, this class by balanced accuracy.
 
+    *Sample weights* are numbers of records: supports, overlaps, and records covered rightly or wrongly count by
+    weight, in all terms of the objective, as if each record was repeated.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
