@@ -323,3 +323,41 @@ def test_the_equivalence_check_of_scikit_learn_holds_in_the_order_of_the_records
     X, y, weights = pd.DataFrame(rng.rand(15, 30)), rng.randint(0, 3, size=15), rng.randint(0, 5, size=15)
     got, expected = make().fit(X, y, weights), make().fit(*repeated(X, y, weights))
     np.testing.assert_array_equal(got.predict_proba(X), expected.predict_proba(X))
+
+
+def test_bits_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    from diverse_rule_sets.data import _encoder
+
+    X, y = mixed_table(1)
+    weights = np.random.default_rng(0).lognormal(0, 1, len(y))
+    make = partial(DiverseRuleSetClassifier, random_state=0)
+    with monkeypatch.context() as patched:
+        patched.setattr(_encoder, "_physical_memory", lambda: 40_000.0)
+        make().fit(X, y)
+        with pytest.raises(
+            MemoryError, match=r"items, whose bits with sample_weight would take .* GB; leave out columns"
+        ):
+            make().fit(X, y, weights)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_signs_of_a_sample_that_counts_records_are_those_of_copies(n_classes):
+    """Records that are no copies have their weights in the sample for scorecards."""
+    from diverse_rule_sets.learn._points import PointsSearch, Sample, log_losses
+
+    rng = np.random.default_rng(n_classes)
+    items, codes = rng.random((12, 150)) < 0.4, rng.integers(0, n_classes, 150)
+    items[:n_classes] |= codes == np.arange(n_classes)[:, None]
+    counts, columns = rng.integers(1, 5, 150), np.repeat(np.arange(6), 2)
+    allowed, weights = np.ones((12, n_classes), bool), rng.random(n_classes) + 0.5
+    copies = np.repeat(np.arange(150), counts)
+    weighted = Sample(items, codes, weights, allowed, columns, counts.astype(float))
+    repeated = Sample(items[:, copies], codes[copies], weights, allowed, columns)
+    part = np.arange(0, 150, 2)
+    for one, other in ((weighted, repeated), (weighted.take(part), repeated.take(np.flatnonzero(copies % 2 == 0)))):
+        found, ref = (list(PointsSearch(sample, 9, 3).grow(4, 8)) for sample in (one, other))
+        assert [scored.pairs for scored in found] == [scored.pairs for scored in ref]
+        assert len(found) > 1
+        np.testing.assert_allclose([scored.model.loss for scored in found], [scored.model.loss for scored in ref])
+        losses = [log_losses(sample, *scored[-1]).sum() for sample, scored in ((one, found), (other, ref))]
+        assert losses[0] == pytest.approx(losses[1])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
+from diverse_rule_sets.data import _encoder
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,12 @@ class Layout:
 
     def arrange(self, rows: BitRows) -> BitRows:
         """Return bit rows over records as bit rows over copies."""
+        needed = rows.shape[0] * self.sources.size / 8
+        if needed > _encoder._MEMORY_SHARE * _encoder._physical_memory():
+            raise MemoryError(
+                f"the table has {rows.shape[0]:,} items, whose bits with sample_weight would take {needed / 1e9:.1f} "
+                "GB; leave out columns, group categories, or round the weights to fewer digits"
+            )
         used = self.sources >= 0
         sources = np.where(used, self.sources, 0)
         out = np.empty((rows.shape[0], self.sources.size // 64), np.uint64)

@@ -193,7 +193,7 @@ def recount(rule_set: RuleSet, may_change: list[bool], examples: Examples) -> Ru
     may_change : for each fallback rule and for the default label, whether its label may be changed
     examples : records, and their labels
     """
-    changed = _with_domains(evaluated(rule_set, examples, None), examples.table)
+    changed = _with_domains(evaluated(rule_set, examples, None), examples)
     labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
     for j, (has_records, is_likeliest, likeliest) in enumerate(_fallback_labels(changed)):
         if may_change[j] and has_records and not is_likeliest:
@@ -205,16 +205,17 @@ def recount(rule_set: RuleSet, may_change: list[bool], examples: Examples) -> Ru
     return relabelled
 
 
-def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
-    """Return the rule set with the values of a table in columns that are new to it or have values that are."""
-    domains = dict(rule_set.domains)
+def _with_domains(rule_set: RuleSet, examples: Examples) -> RuleSet:
+    """Return the rule set with the values of some records in columns that are new to it or have values that are."""
+    domains, table = dict(rule_set.domains), examples.table
+    weights = None if examples.weights is None else examples.weights.values
     listed: dict[Hashable, list[Any]] = {}
     for condition in plain_conditions(rule_set.all_rules):
         listed.setdefault(condition.column, []).extend(condition.values_named)
     for name, values in listed.items():
         known = domains.get(name)
         if known is None or not all(value in known for value in values):
-            found = domain_of(table.column(name, rule_set.expected_kind(name)))
+            found = domain_of(table.column(name, rule_set.expected_kind(name)), weights)
             domains[name] = found if known is None else known.union(found)
     return replace(rule_set, domains=used_domains(domains, plain_conditions(rule_set.all_rules)))
 
