@@ -16,6 +16,7 @@ from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier
 from diverse_rule_sets.model._counts import count_text
 from diverse_rule_sets.report import (
     CoverageDisplay,
+    FitPathDisplay,
     OverlapDisplay,
     RuleDisplay,
     ScorecardDisplay,
@@ -222,6 +223,10 @@ def test_displays_and_page(table, tmp_path):
         counted = clf.rule_set_.evaluated(X, y, weights)
         coverage = CoverageDisplay.from_rule_set(clf.rule_set_, X, y, sample_weight=weights)
         assert coverage.counts[: len(counted)].tolist() == counted.class_counts(counted.rules).tolist()
+        if hasattr(clf, "history_"):
+            path = FitPathDisplay.from_estimator(clf, X, y, sample_weight=weights)
+            expected = metrics.coverage(clf.rule_set_, X, sample_weight=weights)
+            assert path.coverage[-1] == pytest.approx(expected)
         shown = RuleDisplay.from_estimator(clf, X, y, rule=1, sample_weight=weights)
         assert shown.total == total
         assert shown.records.min() >= 5

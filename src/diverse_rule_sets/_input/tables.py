@@ -97,8 +97,8 @@ class Table:
 
     def select(self, records: NDArray[np.int64]) -> Table:
         """Return a table of the records with the given numbers, as if X had no others: for types and categories too."""
-        series = self._series
-        table = Table(self.names, len(records), lambda j: _rows(series(j), records), self.named)
+        series, kept = self._series, records if self._records is None else self._records[records]
+        table = Table(self.names, len(records), lambda j: series(j)[kept], self.named)
         table.codes = self.codes
         return table
 
@@ -114,11 +114,6 @@ class Table:
         table = Table(self.names, self.n_records if n_records is None else n_records, self._series, self.named)
         table.codes = self.codes
         return table
-
-
-def _rows(series: Any, records: NDArray[np.int64]) -> Any:
-    """Return some values of an array or of a narwhals series."""
-    return series[records] if isinstance(series, np.ndarray) else series[records.tolist()]
 
 
 def as_table(X: Any) -> Table:

@@ -85,8 +85,9 @@ class FitPathDisplay(Display):
     @classmethod
     def _from_history(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
         gains = {name: np.array([step[name] for step in history], np.float64) for name in _GAINS}
-        weights = None if summary.weights is None else summary.weights.values
-        coverage = np.average(np.logical_or.accumulate(summary.covering, axis=1), axis=0, weights=weights)
+        covered = np.logical_or.accumulate(summary.covering, axis=1)
+        weights = np.ones(len(covered)) if summary.weights is None else summary.weights.values
+        coverage = weights @ covered / weights.sum()
         own = [summary.rule_set.classes.index(rule.label) for rule in summary.rule_set]
         return cls(**gains, coverage=coverage, lambda_=lambda_, own=own, classes=summary.classes)
 
