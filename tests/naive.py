@@ -862,3 +862,12 @@ def exceptions(body, records, y, opposites, columns, weights, smoothing, price, 
             prices = sum(price(length(part)) for part in parts) - price(length(body))
             found.append((gains - gain(body) - prices, parts))
     return found
+
+
+def weights_in_units(weights, bits=10):
+    """Return positive weights as whole numbers of a unit, and the unit: whole numbers as they are, others scaled."""
+    exact = [Fraction(weight) for weight in weights]
+    if all(weight.denominator == 1 for weight in exact):
+        return [int(weight) for weight in exact], Fraction(1)
+    scaled = [weight * len(exact) / sum(exact) for weight in exact]
+    return [max(round(weight * 2**bits), 1) for weight in scaled], Fraction(1, 2**bits)

@@ -5,7 +5,9 @@ import gzip
 import polars as pl
 import pytest
 
+from diverse_rule_sets import DRSClassifier
 from diverse_rule_sets.cli import _batches
+from diverse_rule_sets.report import html
 from diverse_rule_sets.sources import _arrow_files, _text_files
 from tests.test_sources import FRAME, folder, write_parquet
 
@@ -112,3 +114,25 @@ def test_errors(drs, tables, in_batches):
         code, out, err = drs(*line.split())
         assert (code in (1, 2), out, err.count("\n")) == (True, "", 1), err
         assert words in err
+
+
+@pytest.mark.parametrize("command", ["fit t.csv -t y", "evaluate m.json t.csv", "report m.json t.csv -o page.html"])
+def test_weights_in_batches_are_an_error(drs, tables, in_batches, command):
+    assert drs(*["fit", "t.csv", "-t", "y", "-o", "m.json", "--test-size", "0"])[0] == 0
+    code, _, err = drs(*command.split(), "--weight", "kids")
+    assert code == 0, err
+    (tables / "page.html").unlink(missing_ok=True)
+    in_batches()
+    code, _, err = drs(*command.split(), "--weight", "kids")
+    message = " ".join(err.split())
+    assert code == 2, err
+    assert "--weight kids cannot be used with t.csv" in message
+    assert "smaller file" in message
+    assert "sample_weight" in message
+    assert not (tables / "page.html").exists()
+
+
+def test_weights_of_a_source_are_an_error(tables):
+    clf = DRSClassifier().fit("t.parquet", "y")
+    with pytest.raises(ValueError, match=r"sample_weight must be None, because X is read in batches .*in memory"):
+        html(clf, "t.parquet", "y", sample_weight=[1] * len(FRAME))

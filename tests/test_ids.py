@@ -1,4 +1,5 @@
 import itertools
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -197,7 +198,8 @@ def test_tuned_weights_come_from_the_grid_and_the_seed():
 def validation_of(y, rng):
     """Return flags of the validation records; they do not depend on the items."""
     backend = LocalBackend(pack(np.ones(len(y), bool))[None], y, y.max() + 1)
-    return flags_of(backend, draw_validation(backend, rng))
+    covers = [backend.pick(cover, ks) for cover, ks in draw_validation(backend, rng)]
+    return flags_of(backend, reduce(backend.union, covers))
 
 
 def test_tuning_is_the_literal_coordinate_search():

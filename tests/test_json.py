@@ -134,7 +134,7 @@ RULE = {"if": [], "then": "bad", "class_counts": [0, 0]}
         ({}, "expected an object"),
         ({"format": "something else"}, 'expected an object with "format": "diverse-rule-sets", got'),
         ({"rules": "diverse-rule-sets"}, "expected an object with .* got {'rules': 'diverse-rule-sets'}"),
-        (small_with(version=5), "of version 5, written by a later release; this one reads up to 4"),
+        (small_with(version=6), "of version 6, written by a later release; this one reads up to 5"),
         (small_with(version="1"), "version must be an integer at least 1, got '1'"),
         (small_with(version=True), "version must be an integer"),
         (small_with(extra=1), "the file has 'extra', which version 2"),

@@ -10,19 +10,23 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._input.checks import check_choice, check_number
-from diverse_rule_sets._input.labels import as_labels
+from diverse_rule_sets._input.weights import count_by, weighted_records
 from diverse_rule_sets.learn._measures import jaccard_distance, quality
 from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers, overlap_kinds, table_for
+from diverse_rule_sets.model._counts import Count, as_counts
+from diverse_rule_sets.model._editing import examples_of
 from diverse_rule_sets.model._rules import RuleSet
 
 __all__ = ["Size", "coverage", "diversity", "mean_conditions", "objective", "overlap", "overlap_share", "size"]
 
 
+# Number of records whose covers are multiplied at a time.
+_BLOCK = 1 << 16
 # The kinds of overlap: any two rules, two rules of one label, two rules of different labels.
 _KINDS = ("any", "agree", "contradict")
 
 
-def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any") -> int:
+def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any", sample_weight: Any = None) -> Count:
     r"""Return the number of records that two or more rules cover.
 
     Parameters
@@ -31,6 +35,7 @@ def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any") -> int:
     X : the records
     kind : ``"any"`` for any two rules; ``"agree"`` for records that two or more rules of one label cover;
         ``"contradict"`` for records that rules of different labels cover. A record may be of both kinds
+    sample_weight : weights of the records, as in ``fit``; then the weight of these records is returned
 
     Examples
     --------
@@ -39,13 +44,31 @@ def overlap(rule_set: RuleSet, X: Any, *, kind: str = "any") -> int:
     >>> [overlap(rule_set, X, kind=kind) for kind in ("any", "agree", "contradict")]
     [2, 2, 1]
     """
-    return int(_overlapping(_covers(rule_set, X), rule_set, kind).sum())
+    return _count(_overlapping(_covers(rule_set, X), rule_set, kind), sample_weight)[0]
 
 
-def overlap_share(rule_set: RuleSet, X: Any, *, kind: str = "any") -> float:
-    """Return the share of records that two or more rules cover; for ``kind`` see :func:`overlap`."""
-    flags = _overlapping(_covers(rule_set, X), rule_set, kind)
-    return int(flags.sum()) / flags.size
+def overlap_share(rule_set: RuleSet, X: Any, *, kind: str = "any", sample_weight: Any = None) -> float:
+    """Return the share of records, or of their weight, that two or more rules cover; parameters as :func:`overlap`."""
+    part, whole = _count(_overlapping(_covers(rule_set, X), rule_set, kind), sample_weight)
+    return part / whole
+
+
+def _count(flags: NDArray[np.bool_], sample_weight: Any) -> tuple[Count, Count]:
+    """Return the number of records whose flag is set, or their weight, and that of all records."""
+    if sample_weight is None:
+        return int(flags.sum()), flags.size
+    weights, records = _weights(sample_weight, flags.size)
+    part, whole = as_counts([weights[flags[records]].sum(), weights.sum()])
+    return part, whole
+
+
+def _weights(sample_weight: Any, n_records: int) -> tuple[NDArray[Any], Any]:
+    """Return the positive weights of records, scaled as in a fit, and which records have them."""
+    records, weights = weighted_records(sample_weight, n_records)
+    n_positive = n_records if records is None else records.size
+    return np.ones(n_positive, np.int64) if weights is None else weights.values, slice(
+        None
+    ) if records is None else records
 
 
 def _overlapping(covers: Covers, rule_set: RuleSet, kind: str) -> NDArray[np.bool_]:
@@ -57,22 +80,26 @@ def _overlapping(covers: Covers, rule_set: RuleSet, kind: str) -> NDArray[np.boo
     return agreement if kind == "agree" else contradiction
 
 
-def coverage(rule_set: RuleSet, X: Any) -> float:
-    """Return the share of records that at least one rule covers."""
-    return _shares(rule_set, X)[1]
+def coverage(rule_set: RuleSet, X: Any, *, sample_weight: Any = None) -> float:
+    """Return the share of records, or of their weight, that at least one rule covers."""
+    return _shares(rule_set, X, sample_weight)[1]
 
 
-def _shares(rule_set: RuleSet, X: Any) -> tuple[float, float]:
+def _shares(rule_set: RuleSet, X: Any, sample_weight: Any = None) -> tuple[float, float]:
     """Return :func:`overlap_share` and :func:`coverage`, from one pass over the table."""
     depth = _covers(rule_set, X).depth
-    return int((depth > 1).sum()) / depth.size, float((depth > 0).mean())
+    (several, whole), (some, _) = (_count(flags, sample_weight) for flags in (depth > 1, depth > 0))
+    return several / whole, some / whole
 
 
-def diversity(rule_set: RuleSet, X: Any) -> float:
-    """Return the mean Jaccard distance over unordered pairs of rules; 1 for a single rule or none."""
+def diversity(rule_set: RuleSet, X: Any, *, sample_weight: Any = None) -> float:
+    """Return the mean Jaccard distance over unordered pairs of rules; 1 for a single rule or none.
+
+    With ``sample_weight``, as in ``fit``, the distances are those of the weights of the records.
+    """
     _check(rule_set)
     k = len(rule_set)
-    return _dispersion(_covers(rule_set, X)) / (k * (k - 1) / 2) if k > 1 else 1.0
+    return _dispersion(_covers(rule_set, X), sample_weight) / (k * (k - 1) / 2) if k > 1 else 1.0
 
 
 def mean_conditions(rule_set: RuleSet) -> float:
@@ -121,7 +148,7 @@ def size(rule_set: RuleSet) -> Size:
     )
 
 
-def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
+def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float, sample_weight: Any = None) -> float:
     """Return the paper's objective on a table: sum of qualities + lambda_ * sum of distances over pairs.
 
     Parameters
@@ -130,17 +157,19 @@ def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float) -> float:
     X, y : the records, with labels among ``rule_set.classes``
     lambda_ : weight of the distances, such as ``clf.lambda_`` of a DRSClassifier; DiverseRuleSetClassifier measures
         quality on another scale, see ``clf.objective_``
+    sample_weight : weights of the records, as in ``fit``
     """
     _check(rule_set)
     check_number("lambda_", lambda_, numbers.Real, low=0)
-    table = table_for(rule_set, X)
-    codes, n_classes = as_labels(y, rule_set.classes, table.n_records), len(rule_set.classes)
+    table, codes, weights = examples_of(rule_set, X, y, sample_weight)
+    n_classes = len(rule_set.classes)
     covers = _covers(rule_set, table)
-    counts = np.array([np.bincount(codes[covered], minlength=n_classes) for covered in covers])
-    totals = np.bincount(codes, minlength=n_classes)
-    own = np.array([rule_set.classes.index(rule.label) for rule in rule_set], np.int64)
+    own = [None if weights is None else weights.take(covered) for covered in covers]
+    counts = np.array([count_by(codes[covered], n_classes, w) for covered, w in zip(covers, own, strict=True)])
+    totals = count_by(codes, n_classes, weights)
+    labels = np.array([rule_set.classes.index(rule.label) for rule in rule_set], np.int64)
     counts = counts.reshape(len(rule_set), n_classes)
-    return float(quality(counts, own, totals).sum() + lambda_ * _dispersion(covers))
+    return float(quality(counts, labels, totals).sum() + lambda_ * _dispersion(covers, weights))
 
 
 def _check(rule_set: Any) -> None:
@@ -154,12 +183,25 @@ def _covers(rule_set: RuleSet, X: Any) -> Covers:
     return find_covers(CoverPlan(rule_set.rules), table_for(rule_set, X), rule_set.expected_kinds)
 
 
-def _dispersion(covers: Covers) -> float:
+def _dispersion(covers: Covers, sample_weight: Any = None) -> float:
     """Return the sum of Jaccard distances over unordered pairs of rules."""
     rows = covers.rows
-    sizes = bitset.popcount(rows)
+    shared = _shared_weights(covers, sample_weight) if sample_weight is not None else None
+    sizes: Any = bitset.popcount(rows) if shared is None else shared.diagonal()
     total = 0.0
     for j in range(1, len(rows)):
-        shared = bitset.popcount(rows[:j] & rows[j])
-        total += float(jaccard_distance(shared, sizes[:j], sizes[j]).sum())
+        both: Any = bitset.popcount(rows[:j] & rows[j]) if shared is None else shared[:j, j]
+        total += float(jaccard_distance(both, sizes[:j], sizes[j]).sum())
     return total
+
+
+def _shared_weights(covers: Covers, sample_weight: Any) -> NDArray[np.float64]:
+    """Return the weight of the records that each two rules share: exact sums, an array (n_rules, n_rules)."""
+    flags = covers.flags()
+    weights, records = _weights(sample_weight, len(flags))
+    flags = flags[records]
+    shared = np.zeros((flags.shape[1], flags.shape[1]))
+    for begin in range(0, len(flags), _BLOCK):
+        part = flags[begin : begin + _BLOCK].astype(np.float64)
+        shared += part.T @ (part * weights[begin : begin + _BLOCK, None])
+    return shared

@@ -1,6 +1,7 @@
 """Checks of a fitted table: same answers for a record in any batch, limits, counts, constraints, text."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -225,6 +226,29 @@ def check_explain(run):
         raise CheckError(f"to_frame has {n_rows} rows", "print(clf.rule_set_.to_frame())")
 
 
+def check_weights(run):
+    """Weights that are whole numbers are numbers of copies, and 0 is absence: the same rules, or both are refused."""
+    weights = [run.draw.pick([0, 1, 1, 2]) for _ in range(run.case.n_records)]
+    if not any(weights):
+        return
+    copies = [i for i, weight in enumerate(weights) for _ in range(weight)]
+    labels = run.y.to_numpy().reshape(-1) if hasattr(run.y, "columns") else run.y
+    labels = labels.to_pylist() if hasattr(labels, "to_pylist") else list(labels)
+    try:
+        repeated = take_records(run.X, copies)
+    except Exception:  # the library of the table has no such operation for this type
+        run.exempt.append("no copies of records")
+        return
+    make = partial(type(run.clf), **run.clf.get_params())
+    expected, error = refusal(lambda: make().fit(repeated, [labels[i] for i in copies]).rule_set_)
+    got, own_error = refusal(lambda: make().fit(run.X, run.y, weights).rule_set_)
+    code = f"weights = {weights}\nprint(clf.fit(X, y, weights).rule_set_)"
+    if (error is None) != (own_error is None):
+        raise CheckError(f"with weights: {own_error}; with copies: {error}", code)
+    if error is None and (got != expected or str(got) != str(expected)):
+        raise CheckError(f"other rules from weights than from copies: {got[:1]!r:.200}", code)
+
+
 # Each check with the share of the cases in which it is done.
 CHECKS = [
     ("records", check_records, 1.0),
@@ -234,6 +258,7 @@ CHECKS = [
     ("explain", check_explain, 0.3),
     *rule_checks.CHECKS,
     *exports.CHECKS,
+    ("weights", check_weights, 0.1),
 ]
 ALL_CHECKS = {"answers": check_answers, **{name: check for name, check, _ in CHECKS}}
 

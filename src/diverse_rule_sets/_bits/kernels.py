@@ -82,6 +82,88 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
 
 
 @_kernel
+def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # type: ignore[no-untyped-def]
+    """Add up, for rows first..last under each mask, the factor of each segment of words times its number of bits."""
+    for s in range(starts.size - 1):
+        if factors[s] == 0:
+            continue
+        for begin in range(starts[s], starts[s + 1], BLOCK):
+            end = min(begin + BLOCK, starts[s + 1])
+            for i in range(first, last):
+                row = rows[i, begin:end]
+                for m in range(masks.shape[0]):
+                    mask = masks[m, begin:end]
+                    total = np.uint64(0)
+                    for w in range(row.size):
+                        total += np.uint64(_popcount(row[w] & mask[w]))
+                    out[owners[s], m, i] += factors[s] * np.int64(total)
+
+
+@_kernel
+def count_shifted(rows, first, last, masks, ranges, shifts, out):  # type: ignore[no-untyped-def]
+    """Do the same for short segments: ranges of words, each with its sum and sign, and a power of 2 for each word."""
+    for r in range(ranges.shape[0]):
+        for begin in range(ranges[r, 0], ranges[r, 1], BLOCK):
+            end = min(begin + BLOCK, ranges[r, 1])
+            shift = shifts[begin:end]
+            for i in range(first, last):
+                row = rows[i, begin:end]
+                for m in range(masks.shape[0]):
+                    mask = masks[m, begin:end]
+                    total = np.uint64(0)
+                    for w in range(row.size):
+                        total += np.uint64(_popcount(row[w] & mask[w])) << shift[w]
+                    out[ranges[r, 2], m, i] += ranges[r, 3] * np.int64(total)
+
+
+@_kernel
+def count_lists_weighted(  # type: ignore[no-untyped-def]
+    rows, list_starts, members, first, last, masks, starts, factors, owners, out
+):
+    """Add up, for the AND of the rows of each list under each mask, the factors of segments times their bits."""
+    buffer = np.empty(rows.shape[1], np.uint64)
+    for j in range(first, last):
+        buffer[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        for i in range(list_starts[j], list_starts[j + 1]):
+            row = rows[members[i]]
+            for w in range(row.size):
+                buffer[w] &= row[w]
+        for m in range(masks.shape[0]):
+            for s in range(starts.size - 1):
+                if factors[s] == 0:
+                    continue
+                both = buffer[starts[s] : starts[s + 1]]
+                mask = masks[m, starts[s] : starts[s + 1]]
+                total = np.uint64(0)
+                for w in range(both.size):
+                    total += np.uint64(_popcount(both[w] & mask[w]))
+                out[owners[s], j, m] += factors[s] * np.int64(total)
+
+
+@_kernel
+def weights_of_blocks(words, columns, weights, block, out):  # type: ignore[no-untyped-def]
+    """Add up the weights of the records whose bit column is set, for each block of consecutive records."""
+    for j in range(columns.size):
+        if (words[columns[j] >> 6] >> np.uint64(columns[j] & 63)) & np.uint64(1):
+            out[j // block] += weights[j]
+
+
+@_kernel
+def kth_by_weight(words, columns, weights, block, blocks, ks, out):  # type: ignore[no-untyped-def]
+    """Find the record of a block at which the weights of the records whose bit column is set add up to above k."""
+    for i in range(ks.size):
+        left = ks[i]
+        j = blocks[i] * block
+        while True:
+            if (words[columns[j] >> 6] >> np.uint64(columns[j] & 63)) & np.uint64(1):
+                left -= weights[j]
+                if left < 0:
+                    break
+            j += 1
+        out[i] = j
+
+
+@_kernel
 def kth_set(words, numbers, ks, out):  # type: ignore[no-untyped-def]
     """Find, for each word number and k, the position of the k-th set bit of that word in the row."""
     for j in range(numbers.shape[0]):

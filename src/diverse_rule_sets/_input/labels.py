@@ -14,11 +14,14 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from diverse_rule_sets._input.values import n_missing, plain
 
 
-def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def encode_labels(
+    y: Any, n_records: int, records: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted distinct labels, and the position of each record's label among them.
 
     Labels may be strings, integers, booleans, categoricals or of pandas' own types. Raises ValueError if labels are
-    missing, if they are continuous numbers, or if there are not as many as records in X.
+    missing, if they are continuous numbers, or if there are not as many as records in X. If numbers of records are
+    given, the others are left out.
     """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
@@ -30,6 +33,8 @@ def encode_labels(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.int6
     labels = column_or_1d(labels, warn=True)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    if records is not None:
+        labels = labels[records]
     if labels.dtype.kind == "T":  # numpy's own strings
         labels = labels.astype(object)
     missing = n_missing(labels.tolist()) if labels.dtype.kind in "OfM" else 0
@@ -107,11 +112,18 @@ def _as_objects(labels: list[Any]) -> NDArray[Any]:
     return array
 
 
-def as_labels(y: Any, classes: Sequence[Any], n_records: int) -> NDArray[np.int64]:
-    """Return the position of each record's label among given classes; raises ValueError for unknown labels."""
+def as_labels(
+    y: Any, classes: Sequence[Any], n_records: int, records: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return the position of each record's label among given classes; raises ValueError for unknown labels.
+
+    If numbers of records are given, the others are left out.
+    """
     labels = np.asarray(as_label_array(y), dtype=object).reshape(-1)
     if labels.size != n_records:
         raise ValueError(f"X has {n_records} records but y has {labels.size} labels, expected one label per record")
+    if records is not None:
+        labels = labels[records]
     position = {label: k for k, label in enumerate(classes)}
     unknown = sorted({repr(plain(label)) for label in labels.tolist() if label not in position})
     if unknown:

@@ -109,6 +109,13 @@ class Table:
         table._records = records if self._records is None else self._records[records]
         return table
 
+    def select_records(self, records: NDArray[np.int64]) -> Table:
+        """Return a table of the records with the given numbers, as if X had no others: for types and categories too."""
+        series, kept = self._series, records if self._records is None else self._records[records]
+        table = Table(self.names, len(records), lambda j: series(j)[kept], self.named)
+        table.codes = self.codes
+        return table
+
     def rename(self, names: Sequence[Hashable]) -> Table:
         """Return the same columns with other names, by position."""
         table = Table(names, self.n_records, self._series, named=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -44,6 +43,10 @@ ModelTarget = Annotated[
     typer.Option(
         "--target", "-t", metavar="COL", help="The column with the labels [dim](default that of training)[/dim]."
     ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COL", help="The column with the weights; whole numbers are counts."),
 ]
 DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out records without a label.")]
 Output = Annotated[
@@ -90,6 +93,7 @@ def overview(
         "drs fit people.csv -t income --forbidden sex --monotone age=increasing",
         "drs fit people.parquet -t income --class-weight none --test-size 0 -o model.json",
         "drs fit people.csv -t income --missing-values '?' --missing-values age=-9",
+        "drs fit people.csv -t income --weight persons",
         "drs fit people.csv -t income --separator ';' --decimal ,",
         "zcat people.csv.gz | drs fit - -t income -o - > model.json",
     )
@@ -108,6 +112,7 @@ def fit(
         list[str] | None, typer.Option("--drop", metavar="COL", help="Leave out a column, such as an id (repeat).")
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
     as_in_paper: Annotated[
         bool, typer.Option("--as-in-paper", help="Use the method and the defaults of the KDD 2020 paper.")
     ] = False,
@@ -123,36 +128,16 @@ def fit(
 
     Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
-    from diverse_rule_sets.cli._batches import is_large, source_of
-    from diverse_rule_sets.cli._column_warnings import warn_about_columns
     from diverse_rule_sets.cli._files import STANDARD, check_inputs, check_output, write_text
-    from diverse_rule_sets.cli._fitting import (
-        Records,
-        SourceRecords,
-        check_columns,
-        check_parameters,
-        fit_rules,
-        make_records,
-        source_records,
-        split_records,
-    )
+    from diverse_rule_sets.cli._fitting import check_parameters, fit_rules, read_records, split_records
     from diverse_rule_sets.cli._messages import print_held_out
-    from diverse_rule_sets.cli._reading import load
     from diverse_rule_sets.cli._terminal import show_rules
 
     check_inputs(table)
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
-    records: Records | SourceRecords
-    if is_large(table):
-        records = source_records(source_of(table, reading), target, drop or [], drop_unlabelled)
-        check_columns(parameters, records.types.columns, target, drop or [])
-    else:
-        loaded = replace(load(table, reading), codes=parameters.get("missing_values", {}))
-        records = make_records(loaded, target, drop or [], drop_unlabelled)
-        check_columns(parameters, records.types.columns, target, drop or [])
-        warn_about_columns(loaded, records.types)
+    records = read_records(table, reading, parameters, target, drop or [], drop_unlabelled, weight)
     parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
     measured = None
     if parts is not None:
@@ -238,22 +223,25 @@ def evaluate(
     reading: dict[str, Any],
     target: ModelTarget = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Measure a model on records with known labels, overall and for each rule."""
     from diverse_rule_sets.cli._batches import evaluation_in_batches, is_large
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
-    from diverse_rule_sets.cli._predicting import evaluation, labels_for, load_labelled, records_for
+    from diverse_rule_sets.cli._predicting import evaluation, load_labelled
+    from diverse_rule_sets.cli._weights import refuse_in_batches, weighted_records_for
 
     check_inputs(model, table)
     rule_set = read_model(model)
     if is_large(table):
+        refuse_in_batches(table, weight)
         facts = evaluation_in_batches(rule_set, table, reading, target, drop_unlabelled)
     else:
-        loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled)
-        labels = labels_for(rule_set, loaded, target)
-        facts = evaluation(rule_set, records_for(rule_set, loaded), labels)
+        also = [] if weight is None else [weight]
+        loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, also)
+        facts = evaluation(rule_set, *weighted_records_for(rule_set, loaded, target, weight))
     if as_json:
         write_text(json.dumps(facts, indent=2), None)
     else:
@@ -308,12 +296,14 @@ def report(
     ] = "report.html",
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading of the page.")] = None,
     drop_unlabelled: DropUnlabelled = False,
+    weight: Weight = None,
 ) -> None:
     """Write an HTML page about a model and its figures on a table, to open in a browser."""
     from diverse_rule_sets.cli._batches import is_large, source_of
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
     from diverse_rule_sets.cli._fitting import source_records
-    from diverse_rule_sets.cli._predicting import ALL, labels_for, load_labelled, records_for, target_of
+    from diverse_rule_sets.cli._predicting import ALL, load_labelled, target_of
+    from diverse_rule_sets.cli._weights import refuse_in_batches, weighted_records_for
     from diverse_rule_sets.report import html
 
     check_inputs(model, table)
@@ -321,15 +311,17 @@ def report(
     rule_set = read_model(model)
     X: Any
     labels: Any
+    weights = None
     if is_large(table):
+        refuse_in_batches(table, weight)
         labels = target_of(rule_set, target)
         X = source_records(source_of(table, reading), labels, [], drop_unlabelled).training[0]
     else:
         loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
-        labels = labels_for(rule_set, loaded, target)
-        X = records_for(rule_set, loaded, [name for name in loaded.names if name != target])
+        shown = [name for name in loaded.names if name not in (target, weight)]
+        X, labels, weights = weighted_records_for(rule_set, loaded, target, weight, shown)
     with option_errors(("title", *(option.name for option in REPORT_OPTIONS))):
-        page = html(rule_set, X, labels, title=title, **options)
+        page = html(rule_set, X, labels, title=title, sample_weight=weights, **options)
     write_text(page, output)
 
 

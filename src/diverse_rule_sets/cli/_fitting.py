@@ -17,12 +17,16 @@ from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, RuleSet
 from diverse_rule_sets._input.batch_labels import BatchLabels
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.tables import as_table
+from diverse_rule_sets._input.weights import Weights
+from diverse_rule_sets.cli._batches import is_large, source_of
 from diverse_rule_sets.cli._codes import kept_codes, typed_codes
+from diverse_rule_sets.cli._column_warnings import warn_about_columns
 from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._predicting import evaluation, figures
 from diverse_rule_sets.cli._progress import show_progress
-from diverse_rule_sets.cli._reading import LoadedTable
+from diverse_rule_sets.cli._reading import LoadedTable, load
+from diverse_rule_sets.cli._weights import read_weights, refuse_in_batches
 from diverse_rule_sets.sources._cells import Cells, as_labels
 from diverse_rule_sets.sources._files import FileSource
 from diverse_rule_sets.sources._selected import SelectedSource
@@ -38,10 +42,12 @@ class Records:
     X: pl.DataFrame
     y: pl.Series
     cells: Cells = field(default_factory=Cells)
+    weights: Weights | None = None
 
     def select(self, rows: NDArray[np.int64]) -> Records:
         """Return the records at some positions."""
-        return Records(self.X[rows], self.y[rows], self.cells)
+        weights = None if self.weights is None else self.weights.take(rows)
+        return Records(self.X[rows], self.y[rows], self.cells, weights)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -57,13 +63,13 @@ class Records:
         return self.y.unique().to_list()
 
     @property
-    def training(self) -> tuple[Any, Any]:
-        """The arguments X and y of a fit."""
-        return self.X, self.y
+    def training(self) -> tuple[Any, Any, Any]:
+        """The arguments X, y and sample_weight of a fit."""
+        return self.X, self.y, self.weights
 
     def figures(self, rule_set: RuleSet) -> dict[str, Any]:
         """Return the figures of a rule set on these records."""
-        return evaluation(rule_set, self.X, self.y.to_list())
+        return evaluation(rule_set, self.X, self.y.to_list(), self.weights)
 
 
 @dataclass(frozen=True)
@@ -99,16 +105,38 @@ class SourceRecords:
         return len(self.y)
 
     @property
-    def training(self) -> tuple[Any, Any]:
-        """The arguments X and y of a fit."""
+    def training(self) -> tuple[Any, Any, None]:
+        """The arguments X, y and sample_weight of a fit; tables that are read in batches have no weights."""
         records = None if self.records.all() else self.records
-        return SelectedSource(self.source, self.dropped, records), self.target
+        return SelectedSource(self.source, self.dropped, records), self.target, None
 
     def figures(self, rule_set: RuleSet) -> dict[str, Any]:
         """Return the figures of a rule set on these records."""
         from diverse_rule_sets.report._summary import summarise
 
         return figures(rule_set, summarise(rule_set, *self.training))
+
+
+def read_records(
+    path: str,
+    reading: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    target: str,
+    drop: Sequence[str],
+    drop_unlabelled: bool,
+    weight: str | None,
+) -> Records | SourceRecords:
+    """Read the records of a fit, in batches if the table is large; raise an error for options that do not fit them."""
+    if is_large(path):
+        refuse_in_batches(path, weight)
+        source = source_records(source_of(path, reading), target, drop, drop_unlabelled)
+        check_columns(parameters, source.types.columns, target, drop)
+        return source
+    table = replace(load(path, reading), codes=parameters.get("missing_values", {}))
+    records = make_records(table, target, drop, drop_unlabelled, weight)
+    check_columns(parameters, records.types.columns, target, drop, weight)
+    warn_about_columns(table, records.types)
+    return records
 
 
 def source_records(source: FileSource, target: str, drop: Sequence[str], drop_unlabelled: bool) -> SourceRecords:
@@ -151,13 +179,15 @@ def _unlabelled(name: str, n_missing: int, n_records: int, target: str) -> Input
     )
 
 
-def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool) -> Records:
-    """Return the records and labels of a table."""
+def make_records(
+    table: LoadedTable, target: str, drop: Sequence[str], drop_unlabelled: bool, weight: str | None = None
+) -> Records:
+    """Return the records and labels of a table, and their weights, without records of weight 0."""
     for name in (target, *drop):
         table.column(name)
     if target in drop:
         raise UsageError(f"--drop names the target, {target!r}")
-    names = [name for name in table.frame.columns if name != target and name not in drop]
+    names = [name for name in table.frame.columns if name not in (target, weight, *drop)]
     if not names:
         raise InputError(f"{table.name}: no column is left for rules besides the target {target!r}")
     if table.frame.is_empty():
@@ -166,9 +196,13 @@ def make_records(table: LoadedTable, target: str, drop: Sequence[str], drop_unla
     if y.null_count():
         if not drop_unlabelled:
             raise _unlabelled(table.name, y.null_count(), len(y), target)
+        table = replace(table, frame=table.frame.filter(y.is_not_null()))
         X, y = X.filter(y.is_not_null()), y.drop_nulls()
+    rows, weights = read_weights(table, weight, target)
+    if rows is not None:
+        X, y = X[rows], y[rows]
     _check_labels(y.unique(maintain_order=True), len(y), table.name)
-    return Records(X, y, table.cells)
+    return Records(X, y, table.cells, weights)
 
 
 def _check_labels(y: pl.Series, n_records: int, name: str) -> None:
@@ -223,16 +257,19 @@ def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
         _estimator(paper)(**parameters)._check_parameters()
 
 
-def check_columns(parameters: Mapping[str, Any], names: Sequence[str], target: str, drop: Sequence[str]) -> None:
+def check_columns(
+    parameters: Mapping[str, Any], names: Sequence[str], target: str, drop: Sequence[str], weight: str | None = None
+) -> None:
     """Raise an error for a parameter that names a column that rules cannot read."""
+    left_out: dict[str | None, str] = {target: "the target", weight: "the column of --weight"}
+    left_out |= dict.fromkeys(drop, "which --drop leaves out")
     for option in COLUMN_PARAMETERS:
         given = parameters.get(option, ())
         given = directions_by_column(given, names) if option == "monotone" and given else given
         for name in () if isinstance(given, str) else given:
             if name not in names and name is not None:  # None means all columns
                 reason = f"which the table does not have as a column{did_you_mean(name, names)}"
-                reason = "the target" if name == target else "which --drop leaves out" if name in drop else reason
-                raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {reason}")
+                raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {left_out.get(name, reason)}")
 
 
 def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:

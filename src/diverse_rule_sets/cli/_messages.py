@@ -8,6 +8,7 @@ from typing import IO, Any
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets.cli._fitting import Records, SourceRecords
 from diverse_rule_sets.cli._terminal import print_text, show_table
+from diverse_rule_sets.model._counts import count_text
 from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_body
 
@@ -17,7 +18,7 @@ _MAX_CONFUSION_CLASSES = 10
 def print_held_out(rule_set: RuleSet, test: Records | SourceRecords, n_train: int, file: IO[str]) -> None:
     """Print the figures of rules that were learnt from the training records, measured on the held-out records."""
     facts = test.figures(rule_set)
-    n = facts["n_records"]
+    n = len(test)
     print_text("", file)
     print_text(
         f"Measured on {n:,} records held out, with rules learnt from the other {n_train:,} records "
@@ -64,7 +65,7 @@ def _baseline(facts: Mapping[str, Any]) -> str:
 
 def print_evaluation(facts: Mapping[str, Any]) -> None:
     """Print the figures of a rule set on a table, the confusion matrix, and the figures of each rule."""
-    print_text(f"Measured on {facts['n_records']:,} records:")
+    print_text(f"Measured on {count_text(facts['n_records'])} records:")
     show_table(_main_figures(facts), "lrw")
     print_text("")
     _print_confusion(facts)
@@ -74,7 +75,8 @@ def print_evaluation(facts: Mapping[str, Any]) -> None:
     show_table([_row(rule) for rule in facts["rules"]], "rrrrrll", head)
     default = facts["default"]
     print_text(
-        f"  default label {default['label']}: correct for {default['n_right']:,} of {default['n_decided']:,} records"
+        f"  default label {default['label']}: correct for {count_text(default['n_right'])} of "
+        f"{count_text(default['n_decided'])} records"
     )
 
 
@@ -83,13 +85,13 @@ def _print_confusion(facts: Mapping[str, Any]) -> None:
     classes, confusion = facts["classes"], facts["confusion"]
     if len(classes) <= _MAX_CONFUSION_CLASSES:
         print_text("Number of records by true label (rows) and predicted label (columns):")
-        rows = [(name, *(f"{n:,}" for n in counts)) for name, counts in zip(classes, confusion, strict=True)]
+        rows = [(name, *map(count_text, counts)) for name, counts in zip(classes, confusion, strict=True)]
         show_table(rows, "l" + "r" * len(classes), ("", *classes))
         return
     errors = [(n, classes[k], classes[j]) for k, row in enumerate(confusion) for j, n in enumerate(row) if j != k and n]
     print_text("The most frequent errors:")
     worst = sorted(errors, key=lambda error: -error[0])[:10]
-    rows = [(f"{n:,}", label, predicted) for n, label, predicted in worst]
+    rows = [(count_text(n), label, predicted) for n, label, predicted in worst]
     show_table(rows, "rlw", ("records", "true label", "predicted label"))
 
 
@@ -98,9 +100,9 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"{rule['number']}",
         _share(rule["precision"]),
-        f"{rule['n_covered']:,}",
+        count_text(rule["n_covered"]),
         _share(training["precision"]),
-        f"{training['n_covered']:,}",
+        count_text(training["n_covered"]),
         rule["label"],
         f"{'fallback rule: ' if rule['fallback'] else ''}{format_body(rule['conditions'])}",
     )

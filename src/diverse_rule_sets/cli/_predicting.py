@@ -220,11 +220,11 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Any], None]] = {
 }
 
 
-def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any]) -> dict[str, Any]:
+def evaluation(rule_set: RuleSet, X: pl.DataFrame, y: Sequence[Any], weights: Any = None) -> dict[str, Any]:
     """Return the figures of a rule set on records with known labels, as a dict."""
     from diverse_rule_sets.report._summary import summarise
 
-    return figures(rule_set, summarise(rule_set, X, y))
+    return figures(rule_set, summarise(rule_set, X, y, weights))
 
 
 def figures(rule_set: RuleSet, summary: Any) -> dict[str, Any]:
@@ -234,9 +234,11 @@ def figures(rule_set: RuleSet, summary: Any) -> dict[str, Any]:
     y = summary.codes
     facts = summary.facts()
     likelihoods = summary.probabilities[np.arange(len(y)), summary.codes]
+    own = None if summary.weights is None else summary.weights.values
     n = facts["n_records"]
+    log_loss = float(np.average(-np.log(np.maximum(likelihoods, 1e-15)), weights=own))
     return facts | {
-        "log_loss": float(-np.log(np.maximum(likelihoods, 1e-15)).mean()),
+        "log_loss": round(log_loss, 12),  # so that a weight of 2 gives the same figure as two equal records
         "baseline": {"label": facts["classes"][int(np.argmax(facts["class_totals"]))]}
         | {"accuracy": max(facts["class_totals"]) / n},
         "mean_conditions": metrics.mean_conditions(rule_set),

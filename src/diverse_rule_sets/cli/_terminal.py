@@ -17,6 +17,7 @@ from rich.text import Text
 
 from diverse_rule_sets import PointsTable, Rule, RuleSet, Scorecard
 from diverse_rule_sets.cli._errors import escape_unprintable
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._figures import digits, weighted_precision
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_scorecard_name
 from diverse_rule_sets.model._points_text import gaps_text, points_groups, probability_name
@@ -60,7 +61,7 @@ class _RulePrinter:
         """Print the title, the rules, the fallback rules, and the notes about the default label and overlaps."""
         rules, fallbacks = self._rules.rules, self._rules.fallbacks
         legend = "Bar: classes of the covered records; then precision, records covered, coverage."
-        title = Text(f"{_count(len(rules), 'rule')} from {self._total:,} records", "bold")
+        title = Text(f"{_count(len(rules), 'rule')} from {count_text(self._total)} records", "bold")
         self._print_lines(title, self._classes(), Text(legend, "dim"))
         for card in self._rules.scorecards:
             self._show_scorecard(card)
@@ -82,7 +83,7 @@ class _RulePrinter:
     def _classes(self) -> Text:
         """Return the classes, their colours and their numbers of records."""
         parts = [
-            Text.assemble((self._blocks[0] * 2, self._style[label]), f" {_label(label)}: {total:,}")
+            Text.assemble((self._blocks[0] * 2, self._style[label]), f" {_label(label)}: {count_text(total)}")
             for label, total in zip(self._rules.classes, self._rules.class_totals, strict=True)
         ]
         return Text("   ").join(parts)
@@ -178,7 +179,7 @@ class _RulePrinter:
         if not rule.n_covered:
             return text.append("  covers no records", "dim")
         weighted = weighted_precision(self._rules, rule)
-        figures = f"  {digits(rule.precision)} of {rule.n_covered:,} ({digits(share, '.1%')})"
+        figures = f"  {digits(rule.precision)} of {count_text(rule.n_covered)} ({digits(share, '.1%')})"
         return text.append(f"{figures}{', ' + weighted if weighted else ''}", "dim")
 
     def _bar(self, rule: Rule) -> Text:
@@ -192,7 +193,7 @@ class _RulePrinter:
         return text.append(" " * (self._bar_width - len(text)))
 
 
-def _cells(counts: Sequence[int], width: int) -> list[int]:
+def _cells(counts: Sequence[Count], width: int) -> list[int]:
     """Return the number of cells of each part of a bar; rounding the ends of the parts makes them add up."""
     ends = [0, *(round(sum(counts[: k + 1]) / sum(counts) * width) for k in range(len(counts)))]
     return [end - start for start, end in itertools.pairwise(ends)]

@@ -24,10 +24,13 @@ consecutive parts of the records:
 :class:`~diverse_rule_sets.data._sharded.ShardedBackend` does this. No method takes a random number; the learner alone
 draws them. Therefore one seed gives one rule set on any backend, any number of shards and any number of threads.
 
-Where future queries belong
----------------------------
-- *Weights of records*: counts become sums of integer weights, in every method of the section "Counts". Integers keep
-  the sums exact and independent of the shards.
+Weights
+-------
+Records may have weights, whole numbers of a unit. Then "number of records" means their total weight in every result:
+int64 if the unit is 1, otherwise float64 that are exact multiples of the unit, so that sums do not depend on their
+order. Positions count units of weight: a record of 3 units has three positions, one after the other. With unit 1 every
+result is that of a table in which each record is repeated as often as its weight says. Where whole records are needed,
+:attr:`Backend.by_record` counts each of them once.
 """
 
 from __future__ import annotations
@@ -83,6 +86,14 @@ class Backend(Protocol):
     @property
     def n_records(self) -> int:
         """Number of records. Adds over shards."""
+
+    @property
+    def unit(self) -> float:
+        """The unit of weights: 1, or a power of 2 below it; the same in all shards."""
+
+    @property
+    def by_record(self) -> Backend:
+        """The same records with the same covers, each of which counts once: the backend itself without weights."""
 
     @property
     def n_items(self) -> int:
@@ -215,6 +226,9 @@ class Backend(Protocol):
 
     # Records chosen by position
 
+    def n_positions(self, cover: Cover) -> int:
+        """Return the number of positions of a cover: its records, or their weight in units. Adds over shards."""
+
     def items_at(self, cover: Cover, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k.
 
@@ -223,6 +237,9 @@ class Backend(Protocol):
 
     def classes_at(self, cover: Cover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k: int64 array (ks.size,). By position."""
+
+    def weights_at(self, cover: Cover, ks: Integers) -> NDArray[np.float64]:
+        """Return the weight of the k-th record of a cover, for each k, also of ``by_record``. By position."""
 
     def contain(self, bodies: Lists, cover: Cover, ks: Integers) -> Flags:
         """Return whether the j-th body covers the ``ks[j]``-th record of a cover.
@@ -251,6 +268,13 @@ class Backend(Protocol):
         """Return a backend of the records of a cover, in the same order. By shard.
 
         It has the same items and classes, also those without records; it has no given conditions.
+        """
+
+    def divide(self, drawn: Sequence[tuple[Cover, Integers]]) -> tuple[Backend, Backend]:
+        """Return a backend of the records at some positions, and one of all other records.
+
+        ``drawn`` are covers with positions in each, all different. A record that has several positions may be in both
+        backends, with a part of its weight. Both have the same items and classes, and no given conditions. By position.
         """
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:

@@ -13,6 +13,7 @@ import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import warn
@@ -39,18 +40,18 @@ class CategoryTotals(NamedTuple):
     Parameters
     ----------
     n_values : number of different values
-    n_known : number of records that are not missing
-    n_frequent : number of records with a value that occurs ten times or more
+    n_known : number of records that are not missing, or their weight
+    n_frequent : number of records with a value that occurs ten times or more, or their weight
     """
 
     n_values: int
-    n_known: int
-    n_frequent: int
+    n_known: float
+    n_frequent: float
 
 
-def totals_of(counts: Integers) -> CategoryTotals:
+def totals_of(counts: NDArray[Any]) -> CategoryTotals:
     """Return the size of a column from the number of records of each value."""
-    return CategoryTotals(counts.size, int(counts.sum()), int(counts[counts >= _FREQUENT].sum()))
+    return CategoryTotals(counts.size, counts.sum().item(), counts[counts >= _FREQUENT].sum().item())
 
 
 def select_categories(
@@ -93,7 +94,7 @@ def _is_identifier(totals: CategoryTotals) -> bool:
 
 def _identifier_text(column: Column, counts: Integers, present: Integers, totals: CategoryTotals, named_in: str) -> str:
     """Return the text of the warning about a column that looks like an identifier."""
-    size = f"({_number_text(present, totals)} different values in {totals.n_known:,} records)"
+    size = f"({_number_text(present, totals)} different values in {round(totals.n_known):,} records)"
     result = "rules use only whether it is missing" if (column.values < 0).any() else "it is left out of the rules"
     numbers_text = _numbers_text(column, counts, present, size)
     if numbers_text:

@@ -14,8 +14,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.values import identity
 from diverse_rule_sets.data._categories import CategoryTotals, totals_of
 
@@ -37,14 +37,14 @@ class CategoryCounts:
     def __init__(self, max_values: int = MAX_VALUES) -> None:
         self._max_values = max_values
         self._values: dict[Hashable, Any] = {}  # by their identity
-        self._counts: dict[Hashable, Integers] = {}  # by class
-        self._buckets: Integers | None = None  # number of records; None as long as all values are counted
+        self._counts: dict[Hashable, NDArray[Any]] = {}  # by class
+        self._buckets: NDArray[np.float64] | None = None  # number of records; None as long as all values are counted
         self._level = 0  # number of first bits of a hash that are zero
         self._frequent: CategoryCounts | None = None
         self._wanted: frozenset[int] | None = None  # the buckets to count; None for all
 
-    def add(self, categories: Sequence[Any], counts: Integers) -> None:
-        """Count records: different values, and an array (n_values, n_classes) of the number of records."""
+    def add(self, categories: Sequence[Any], counts: NDArray[Any]) -> None:
+        """Count records: different values, and an array (n_values, n_classes) of the number or weight of records."""
         for category, row in zip(categories, counts, strict=True):
             key = identity(category)
             if key not in self._counts and (self._buckets is not None or self._wanted is not None):
@@ -60,7 +60,7 @@ class CategoryCounts:
             self._add(key, category, row)
         self._reduce()
 
-    def _add(self, key: Hashable, category: Any, row: Integers) -> None:
+    def _add(self, key: Hashable, category: Any, row: NDArray[Any]) -> None:
         before = self._counts.get(key)
         if before is None:
             self._values[key], self._counts[key] = category, row.copy()
@@ -75,9 +75,9 @@ class CategoryCounts:
             return
         hashes = {key: _hash(key) for key in self._values}
         if self._buckets is None:
-            self._buckets = np.zeros(_N_BUCKETS, np.int64)
+            self._buckets = np.zeros(_N_BUCKETS)  # sums are exact up to 2**53
             numbers = np.array([number % _N_BUCKETS for number in hashes.values()])
-            np.add.at(self._buckets, numbers, [int(self._counts[key].sum()) for key in hashes])
+            np.add.at(self._buckets, numbers, [self._counts[key].sum() for key in hashes])
         while len(self._values) > self._max_values:
             self._level += 1
             for key in [key for key in self._values if hashes[key] >> (64 - self._level)]:
@@ -93,13 +93,13 @@ class CategoryCounts:
         self._frequent._wanted = frozenset(np.argsort(-self._buckets, kind="stable")[:n_buckets].tolist())
         return self._frequent
 
-    def rows(self, n_classes: int) -> tuple[list[Any], Integers]:
+    def rows(self, n_classes: int) -> tuple[list[Any], NDArray[Any]]:
         """Return the counted values, and an array (n_values, n_classes) of their numbers of records."""
         values, counts = dict(self._values), dict(self._counts)
         if self._frequent is not None:
             values |= self._frequent._values
             counts |= self._frequent._counts
-        table = np.zeros((len(values), n_classes), np.int64)
+        table = np.zeros((len(values), n_classes), next((row.dtype for row in counts.values()), np.dtype(np.int64)))
         for row, key in zip(table, values, strict=True):
             row[: counts[key].size] = counts[key]
         return list(values.values()), table
@@ -108,10 +108,10 @@ class CategoryCounts:
         """Return the size of the column, estimated from the sample; None if all values are counted."""
         if self._buckets is None:
             return None
-        of_sample = totals_of(np.array([row.sum() for row in self._counts.values()], np.int64))
+        of_sample = totals_of(np.array([row.sum() for row in self._counts.values()]))
         found = {} if self._frequent is None else self._frequent._counts
-        n_frequent = totals_of(np.array([row.sum() for row in found.values()], np.int64)).n_frequent
-        scale, n_known = 2**self._level, int(self._buckets.sum())
+        n_frequent = totals_of(np.array([row.sum() for row in found.values()])).n_frequent
+        scale, n_known = 2**self._level, float(self._buckets.sum())
         return CategoryTotals(
             of_sample.n_values * scale, n_known, min(n_known, max(n_frequent, of_sample.n_frequent * scale))
         )

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets._input.weights import sums_by
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -45,28 +47,26 @@ class Target(NamedTuple):
     ----------
     codes : the class of each record, or of each group of equal records
     weights : the weight of each class
-    counts : number of records of each group; None if each is one record
+    counts : number of records of each group, or the weight of each record: whole numbers, or multiples of a power of
+        two, so that their sums are exact; None if each is one record
     """
 
     codes: Integers
     weights: Floats
-    counts: Integers | None = None
+    counts: NDArray[Any] | None = None
 
     def take(self, records: NDArray[np.bool_]) -> Target:
         """Return the classes of some of the records."""
         return Target(self.codes[records], self.weights, None if self.counts is None else self.counts[records])
 
-    def count_by(self, numbers: Integers, size: int) -> Integers:
+    def count_by(self, numbers: Integers, size: int) -> NDArray[Any]:
         """Count the records with each number; ``numbers`` has one for each record or group."""
-        if self.counts is None:
-            return np.bincount(numbers, minlength=size)
-        # sums of float64 are exact up to 2**53 records
-        return np.bincount(numbers, self.counts, minlength=size).astype(np.int64)
+        return sums_by(numbers, size, self.counts)
 
     @property
-    def n_records(self) -> int:
-        """Number of records."""
-        return self.codes.size if self.counts is None else int(self.counts.sum())
+    def n_records(self) -> float:
+        """Number of records, or their weight."""
+        return self.codes.size if self.counts is None else self.counts.sum().item()
 
 
 def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) -> Integers:
@@ -100,7 +100,7 @@ def supervised_cuts(ranks: Integers, n_ranks: int, target: Target, n_cuts: int) 
     return starts[np.unique(np.ceil(_useful_thresholds(tree.tree_, target.n_records)).astype(np.int64))]
 
 
-def _useful_thresholds(tree: Any, n_records: int) -> Floats:
+def _useful_thresholds(tree: Any, n_records: float) -> Floats:
     """Return the thresholds of the splits of a tree with enough evidence, and of the best few of the others.
 
     The evidence of a split is how much it raises the log-likelihood of the records, with a total weight of
@@ -138,8 +138,9 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
     """
     if present.size < 3:
         return []
-    counts = np.zeros((int(present.max()) + 1, target.weights.size))
-    np.add.at(counts, (codes, target.codes), 1.0 if target.counts is None else target.counts)
+    n_classes, n_codes = target.weights.size, int(present.max()) + 1
+    pairs = codes.astype(np.int64) * n_classes + target.codes
+    counts = target.count_by(pairs, n_codes * n_classes).reshape(n_codes, n_classes)
     shares = _class_shares(counts[present], target.weights)
     found: dict[tuple[int, ...], None] = {}
     if present.size <= _FEW:
@@ -167,7 +168,7 @@ def category_sets(codes: Integers, present: Integers, target: Target) -> list[tu
 
 def _class_shares(counts: Floats, weights: Floats) -> Floats:
     """Return the smoothed, weighted class shares of each category."""
-    prior = counts.sum(axis=0) / max(counts.sum(), 1.0)
+    prior = counts.sum(axis=0) / (counts.sum() or 1.0)
     shares = (counts + _SMOOTHING * prior) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING) * weights
     return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
@@ -175,5 +176,5 @@ def _class_shares(counts: Floats, weights: Floats) -> Floats:
 def _one_against_rest(target: Target, label: int) -> Target:
     """Return the target of one class against all others, each with half of the weight."""
     own = (target.codes == label).astype(np.int64)
-    sizes = np.maximum(target.count_by(own, 2), 1)
-    return Target(own, target.n_records / (2.0 * sizes), target.counts)
+    sizes = target.count_by(own, 2)
+    return Target(own, target.n_records / (2.0 * np.where(sizes > 0, sizes, 1)), target.counts)

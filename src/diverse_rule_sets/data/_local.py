@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,16 @@ class LocalBackend:
     def n_records(self) -> int:
         """Number of records."""
         return self._y.size
+
+    @property
+    def unit(self) -> float:
+        """1: records have no weights."""
+        return 1.0
+
+    @property
+    def by_record(self) -> LocalBackend:
+        """The backend itself."""
+        return self
 
     @property
     def n_items(self) -> int:
@@ -222,6 +232,10 @@ class LocalBackend:
         """Return the position of the k-th record of a cover, for each k."""
         return bitset.kth_set(cover.words, cover.before, ks)
 
+    def n_positions(self, cover: LocalCover) -> int:
+        """Return the number of records of a cover."""
+        return int(bitset.popcount(cover.words))
+
     def items_at(self, cover: LocalCover, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k."""
         positions = self._positions(cover, ks)
@@ -237,6 +251,10 @@ class LocalBackend:
         """Return the class of the k-th record of a cover, for each k."""
         return self._y[self._positions(cover, ks)]
 
+    def weights_at(self, cover: LocalCover, ks: Integers) -> NDArray[np.float64]:
+        """Return 1 for each k: the weight of the k-th record."""
+        return np.ones(ks.size)
+
     def contain(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
         """Return whether the j-th body covers the ``ks[j]``-th record of a cover."""
         release(self._rows)
@@ -244,14 +262,7 @@ class LocalBackend:
 
     def contain_all(self, bodies: Lists, cover: LocalCover, ks: Integers) -> Flags:
         """Return whether each body covers each of the k-th records of a cover."""
-        positions = self._positions(cover, ks)
-        used, which = np.unique(bodies.members, return_inverse=True)
-        holds = np.array([bitset.at(self._rows[item], positions) for item in used]).reshape(used.size, ks.size)
-        out = np.ones((bodies.size, ks.size), np.bool_)
-        for j in range(bodies.size):
-            for number in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
-                out[j] &= holds[number]
-        return out
+        return contain_all(self._rows, bodies, self._positions(cover, ks))
 
     def pick(self, cover: LocalCover, ks: Integers) -> LocalCover:
         """Return the cover of the k-th records of a cover."""
@@ -293,9 +304,25 @@ class LocalBackend:
                 release(self._rows)
         return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads)
 
+    def divide(self, drawn: Sequence[tuple[LocalCover, Integers]]) -> tuple[LocalBackend, LocalBackend]:
+        """Return a backend of the k-th records of some covers, and one of all other records."""
+        inside = reduce(self.union, (self.pick(cover, ks) for cover, ks in drawn), self.nothing)
+        return self.restrict(inside), self.restrict(self.difference(self.everything, inside))
+
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
         """Return which rules are correct for a record that no earlier such rule covers."""
         return bitset.claim(self._rows, bodies, self._class_masks, labels, self.everything.words)[0]
+
+
+def contain_all(rows: BitRows, bodies: Lists, positions: Integers) -> Flags:
+    """Return whether each body covers the record at each position: a boolean array (bodies.size, positions.size)."""
+    used, which = np.unique(bodies.members, return_inverse=True)
+    holds = np.array([bitset.at(rows[item], positions) for item in used]).reshape(used.size, positions.size)
+    out = np.ones((bodies.size, positions.size), np.bool_)
+    for j in range(bodies.size):
+        for number in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
+            out[j] &= holds[number]
+    return out
 
 
 class _ByClass:

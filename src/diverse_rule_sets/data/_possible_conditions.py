@@ -218,14 +218,14 @@ def _uniform_edges(lows: NDArray[Any], values: NDArray[Any], n_bins: int) -> lis
     return _from_float(inner, values.dtype)
 
 
-def _quantile_edges(values: NDArray[Any], counts: Integers, n_bins: int) -> list[Any]:
+def _quantile_edges(values: NDArray[Any], counts: NDArray[Any], n_bins: int) -> list[Any]:
     """Return the inner edges of bins with about equal numbers of records: quantiles by the inverted distribution."""
     if values.size == 1:
         return []
     below = np.cumsum(counts)
-    positions = np.maximum(np.ceil(below[-1] * (np.arange(1, n_bins) / n_bins) - 1), 0)
-    inner = _as_float(values[np.searchsorted(below, positions, side="right")])
-    return _from_float(inner, values.dtype)
+    wanted = below[-1] * (np.arange(1, n_bins) / n_bins)
+    positions = np.searchsorted(below, wanted)  # the first value with at least so many records up to it
+    return _from_float(_as_float(values[positions]), values.dtype)
 
 
 def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -29,14 +29,14 @@ def shortest(
     ----------
     edge : the cut point, less than the largest value
     values : the distinct values, ascending; or the largest value of each group of neighbouring values
-    counts : number of records with each value or in each group
+    counts : number of records with each value or in each group, or their weight
     kind : type of the column
     lows : the smallest value of each group
     """
     lows = values if lows is None else lows
     below = np.cumsum(counts)  # number of records up to each value
     position = max(int(np.searchsorted(values, edge, side="right")), 1)
-    moved = math.floor(MOVED_SHARE * int(below[-1]))
+    moved = math.floor(MOVED_SHARE * below[-1])
     first = int(np.searchsorted(below, below[position - 1] - moved))
     last = min(int(np.searchsorted(below, below[position - 1] + moved, side="right")), values.size - 1)
     low, high = values[min(first, position - 1)], lows[max(last, position)]

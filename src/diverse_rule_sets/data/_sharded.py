@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.data._backend import Backend, Body, Cover, DistinctRecords, Leaders, TooManyRecordsError
 from diverse_rule_sets.data._local import LocalBackend
+from diverse_rule_sets.data._weighted import WeightedBackend
 
 # The covers of each shard.
 ShardedCover = tuple[Cover, ...]
@@ -44,22 +46,38 @@ class ShardedBackend:
         n_threads: int = 1,
         given: BitRows | None = None,
         *,
+        weights: Weights | None = None,
         n_shards: int = 3,
     ) -> ShardedBackend:
         """Divide the arrays of a :class:`LocalBackend` into shards with about equal numbers of records."""
         cuts = np.linspace(0, y.size, n_shards + 1).astype(np.int64).tolist()
-        shards, first_word = [], 0
+        shards: list[LocalBackend | WeightedBackend] = []
+        first_word = 0
         for begin, end in itertools.pairwise(cuts):
             parts = [None if bits is None else _slice_bits(bits, begin, end, y.size) for bits in (rows, given)]
             assert parts[0] is not None
-            shards.append(LocalBackend(parts[0], y[begin:end], n_classes, n_threads, parts[1], first_word))
-            first_word += parts[0].shape[1]
+            whole = parts[0], y[begin:end], n_classes, n_threads, parts[1], first_word
+            if weights is None:
+                shards.append(LocalBackend(*whole))
+            else:
+                shards.append(WeightedBackend.of(*whole, weights=weights.take(slice(begin, end))))
+            first_word += shards[-1].everything.words.size
         return cls(shards)
 
     @property
     def n_records(self) -> int:
         """Number of records."""
         return sum(shard.n_records for shard in self._shards)
+
+    @property
+    def unit(self) -> float:
+        """The smallest weight that counts."""
+        return self._shards[0].unit
+
+    @property
+    def by_record(self) -> ShardedBackend:
+        """The same records, each of which counts once."""
+        return ShardedBackend([shard.by_record for shard in self._shards])
 
     @property
     def n_items(self) -> int:
@@ -186,7 +204,7 @@ class ShardedBackend:
 
     def _shards_of(self, cover: ShardedCover, ks: Integers) -> list[tuple[Backend, Cover, Integers, Integers]]:
         """Return, for each shard with some of the k-th records: shard, its cover, numbers of these ks, and k there."""
-        sizes = [int(shard.class_counts(part).sum()) for shard, part in zip(self._shards, cover, strict=True)]
+        sizes = [shard.n_positions(part) for shard, part in zip(self._shards, cover, strict=True)]
         ends = np.cumsum(sizes)
         owner = np.searchsorted(ends, ks, side="right")
         before = ends - sizes
@@ -196,6 +214,10 @@ class ShardedBackend:
             if own.size:
                 parts.append((shard, part, own, ks[own] - before[number]))
         return parts
+
+    def n_positions(self, cover: ShardedCover) -> int:
+        """Return the number of units of weight of a cover."""
+        return sum(shard.n_positions(part) for shard, part in zip(self._shards, cover, strict=True))
 
     def items_at(self, cover: ShardedCover, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k."""
@@ -209,6 +231,13 @@ class ShardedBackend:
         out = np.empty(ks.size, np.int64)
         for shard, part, own, inner in self._shards_of(cover, ks):
             out[own] = shard.classes_at(part, inner)
+        return out
+
+    def weights_at(self, cover: ShardedCover, ks: Integers) -> NDArray[np.float64]:
+        """Return the weight of the k-th record of a cover, for each k."""
+        out = np.empty(ks.size)
+        for shard, part, own, inner in self._shards_of(cover, ks):
+            out[own] = shard.weights_at(part, inner)
         return out
 
     def contain(self, bodies: Lists, cover: ShardedCover, ks: Integers) -> Flags:
@@ -238,13 +267,22 @@ class ShardedBackend:
         items, which = np.unique(rows, axis=0, return_inverse=True)
         if len(items) > most:
             raise TooManyRecordsError(f"{len(items):,} distinct records, more than {most:,}")
-        return DistinctRecords(items, np.bincount(which.reshape(-1), counts, minlength=len(items)).astype(np.int64))
+        return DistinctRecords(items, np.bincount(which.reshape(-1), counts, minlength=len(items)).astype(counts.dtype))
 
     # Queries of single methods
 
     def restrict(self, cover: ShardedCover) -> ShardedBackend:
         """Return a backend of the records of a cover, with the same items and classes."""
         return ShardedBackend([shard.restrict(part) for shard, part in zip(self._shards, cover, strict=True)])
+
+    def divide(self, drawn: Sequence[tuple[ShardedCover, Integers]]) -> tuple[ShardedBackend, ShardedBackend]:
+        """Return a backend of the k-th records of some covers, and one of all other records."""
+        by_shard: dict[int, list[tuple[Cover, Integers]]] = {id(shard): [] for shard in self._shards}
+        for cover, ks in drawn:
+            for shard, part, _, inner in self._shards_of(cover, ks):
+                by_shard[id(shard)].append((part, inner))
+        pairs = [shard.divide(by_shard[id(shard)]) for shard in self._shards]
+        return ShardedBackend([one for one, _ in pairs]), ShardedBackend([other for _, other in pairs])
 
     def claims(self, bodies: Lists, labels: Integers) -> Flags:
         """Return which rules are correct for a record that no earlier such rule covers."""

@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.columns import EMPTY, Column, categorical, empty_column, values_text
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER
+from diverse_rule_sets._input.weights import sums_by
 from diverse_rule_sets.data._categories import CategoryTotals
 from diverse_rule_sets.data._category_counts import MAX_VALUES, CategoryCounts
 from diverse_rule_sets.data._cut_points import Target
@@ -60,30 +62,30 @@ class ColumnSummary:
         self.column = empty_column(name, 0)  # the type of the column, from the batches so far
         self.origin = ""  # where the type comes from, for errors
         self._max_pairs, self._max_values = max_pairs, max_values
-        self._missing: Integers = np.zeros(0, np.int64)  # number of records of each class
+        self._missing: NDArray[Any] = np.zeros(0, np.int64)  # number of records of each class
         self._domain: Domain | None = None
         self._dtype = np.dtype(np.float64)
         self._values: ValueCounts | None = None
         self._categories: CategoryCounts | None = None
         self._n_passes = 1
 
-    def add(self, column: Column, classes: Integers, origin: str = "") -> None:
+    def add(self, column: Column, classes: Integers, origin: str = "", counts: NDArray[Any] | None = None) -> None:
         """Count the records of a batch.
 
         Parameters
         ----------
         column, classes : the values and classes of the records
         origin : the file or batch, for errors
+        counts : the weights of the records; None if each counts once
 
         Raises
         ------
         ValueError : if the column has another type than in earlier batches
         """
         missing = column.missing
-        known, counted = ~missing, np.bincount(classes[missing])
-        if counted.size > self._missing.size:
-            self._missing = np.pad(self._missing, (0, counted.size - self._missing.size))
-        self._missing[: counted.size] += counted
+        known, own = ~missing, None if counts is None else counts[~missing]
+        counted = sums_by(classes[missing], self._missing.size, None if counts is None else counts[missing])
+        self._missing = counted + np.pad(self._missing, (0, counted.size - self._missing.size))
         if missing.all():
             self._settle_empty(column, origin)
             return
@@ -93,10 +95,10 @@ class ColumnSummary:
             self._domain = domain if self._domain is None else self._domain.union(domain)
             self._dtype = column.values.dtype
             self._values = self._values or ValueCounts(self._max_pairs)
-            self._values.add(as_keys(column.values[known]), classes[known])
+            self._values.add(as_keys(column.values[known]), classes[known], own)
         else:
             self._categories = self._categories or CategoryCounts(self._max_values)
-            self._categories.add(*_counted(column, classes))
+            self._categories.add(*_counted(column, classes, own))
 
     def finer(self) -> ColumnSummary | None:
         """Return a summary for a further pass over the records, which makes this one finer; None if it needs none."""
@@ -152,9 +154,7 @@ class ColumnSummary:
             high, low = (from_keys(keys, self._dtype) for keys in (rows.high, rows.low))
             none = np.full(labels.size, np.datetime64("NaT", "us") if self._dtype.kind == "M" else np.nan, self._dtype)
             column = replace(self.column, values=np.append(high, none), lows=np.append(low, none))
-            target = Target(
-                classes[np.append(rows.classes, labels)], weights, np.append(rows.counts, n_missing).astype(np.int64)
-            )
+            target = Target(classes[np.append(rows.classes, labels)], weights, np.append(rows.counts, n_missing))
             assert self._domain is not None
             return Summarised(column, target, self._domain, exact=not self._values.shift)
         if self._categories is None:
@@ -192,12 +192,15 @@ def _missing_values(column: Column, n: int) -> np.ndarray:
     return np.full(n, -1, np.int32)
 
 
-def _counted(column: Column, classes: Integers) -> tuple[list[object], Integers]:
-    """Return the values of a column of categories, and an array (n_values, n_classes) of their numbers of records."""
+def _counted(column: Column, classes: Integers, own: NDArray[Any] | None) -> tuple[list[object], NDArray[Any]]:
+    """Return the values of a column of categories, and an array (n_values, n_classes) of their numbers of records.
+
+    ``own`` are the weights of the records that are not missing; None if each counts once.
+    """
     known = column.values >= 0
     n_classes = int(classes.max(initial=0)) + 1
     n_values = len(column.categories)
-    flat = np.bincount(column.values[known] * np.int64(n_classes) + classes[known], minlength=n_values * n_classes)
+    flat = sums_by(column.values[known] * np.int64(n_classes) + classes[known], n_values * n_classes, own)
     counts = flat.reshape(n_values, n_classes)
     present = np.flatnonzero(counts.any(axis=1))
     return [column.categories[k] for k in present.tolist()], counts[present]
@@ -209,13 +212,13 @@ def _listed(column: Column) -> str:
 
 def summarised(column: Column, target: Target, max_pairs: int) -> Summarised:
     """Return the groups of a column in memory; small columns are their own summary, each record a group."""
-    large = column.values.size > max_pairs if column.kind in ORDERED else len(column.categories) > MAX_VALUES
-    if not large or target.counts is not None:
-        return Summarised(column, target, domain_of(column))
+    large = target.n_records > max_pairs if column.kind in ORDERED else len(column.categories) > MAX_VALUES
+    if not large:
+        return Summarised(column, target, domain_of(column, target.counts))
     summary = ColumnSummary(column.name, max_pairs)
-    summary.add(column, target.codes)
+    summary.add(column, target.codes, counts=target.counts)
     finer = summary.finer()
     while finer is not None:
-        finer.add(column, target.codes)
+        finer.add(column, target.codes, counts=target.counts)
         finer = summary.finer()
     return summary.finish(np.arange(target.weights.size), target.weights)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
+from diverse_rule_sets._input.weights import sums_by
 
 Keys = NDArray[np.uint64]
 # Maximum number of pairs of a value and a class of one column; fewer in wide tables, so that all columns fit in memory.
@@ -60,7 +61,7 @@ class Groups(NamedTuple):
 
     low: Keys
     high: Keys
-    counts: Integers
+    counts: NDArray[Any]
 
 
 _EMPTY = Groups(np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64))
@@ -73,13 +74,13 @@ class GroupRows(NamedTuple):
     ----------
     low, high : smallest and largest key of the group, of all classes
     classes : the class
-    counts : number of records of this class in the group
+    counts : number of records of this class in the group, or their weight
     """
 
     low: Keys
     high: Keys
     classes: Integers
-    counts: Integers
+    counts: NDArray[Any]
 
     def take(self, rows: NDArray[Any]) -> GroupRows:
         """Return some of the rows."""
@@ -102,16 +103,21 @@ class ValueCounts:
         self._by_class: dict[int, Groups] = {}
         self._finer: ValueCounts | None = None  # counts of the coarse groups
         self.shift = 0  # number of last bits that are left out
-        self.n_records = 0
+        self.n_records: float = 0
 
-    def add(self, keys: Keys, classes: Integers) -> None:
-        """Count records: the key of each one's value, and its class."""
+    def add(self, keys: Keys, classes: Integers, weights: NDArray[Any] | None = None) -> None:
+        """Count records: the key of each one's value, its class, and its weight; by default each counts once."""
         if self._ranges is not None:
             inside = _within(keys, self._ranges)
-            keys, classes = keys[inside], classes[inside]
-        self.n_records += keys.size
+            keys, classes, weights = keys[inside], classes[inside], None if weights is None else weights[inside]
+        self.n_records += keys.size if weights is None else weights.sum().item()
         for label in np.flatnonzero(np.bincount(classes)).tolist():
-            values, counts = np.unique(keys[classes == label], return_counts=True)
+            own = classes == label
+            if weights is None:
+                values, counts = np.unique(keys[own], return_counts=True)
+            else:
+                values, which = np.unique(keys[own], return_inverse=True)
+                counts = sums_by(which.reshape(-1), values.size, weights[own])
             self._merge(label, Groups(values, values, counts))
         self._coarsen()
 

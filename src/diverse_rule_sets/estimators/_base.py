@@ -19,6 +19,7 @@ from diverse_rule_sets._input.checks import Check, check_choice, did_you_mean, w
 from diverse_rule_sets._input.labels import comparable_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.weights import Weights, check_weights
 from diverse_rule_sets._util.frames import join_frames
 from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
@@ -30,7 +31,8 @@ from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
-from diverse_rule_sets.estimators._reading import check_target, read_training, split_target
+from diverse_rule_sets.data._weighted import WeightedBackend
+from diverse_rule_sets.estimators._reading import check_target, check_unweighted, read_training, split_target
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._batches import answer_batch, batches_for, joined
@@ -71,6 +73,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     _parameter_checks: ClassVar[Mapping[str, Check]]
     # Makes a backend from the encoded records; every backend gives the same rules.
     _make_backend: ClassVar[Callable[..., Backend]] = LocalBackend
+    _make_weighted_backend: ClassVar[Callable[..., Backend]] = WeightedBackend.of
 
     def _check_parameters(self) -> None:
         """Raise an error that names an invalid parameter, before anything is computed."""
@@ -82,7 +85,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _learn(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+        self,
+        table: Table,
+        labels: list[Any],
+        codes: NDArray[np.int64],
+        on_progress: OnProgress | None,
+        weights: Weights | None,
     ) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
 
@@ -93,13 +101,15 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         class_weights: NDArray[np.float64],
         options: CutOptions,
         given: GivenConditions = NO_CONDITIONS,
+        weights: Weights | None = None,
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
-        encoder, target = Encoder(options, given), Target(codes, class_weights)
-        encoded = encode(encoder, table, target)
-        n_threads = effective_n_jobs(self.n_jobs)
-        make = type(self)._make_backend
-        return Items(encoder, make(encoded.rows, codes, class_weights.size, n_threads, encoded.given))
+        encoder = Encoder(options, given)
+        encoded = encode(encoder, table, Target(codes, class_weights, None if weights is None else weights.values))
+        records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
+        if weights is None:
+            return Items(encoder, type(self)._make_backend(*records))
+        return Items(encoder, type(self)._make_weighted_backend(*records, weights=weights))
 
     def __getstate__(self) -> dict[str, Any]:
         return pickled_state(super().__getstate__())
@@ -114,7 +124,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
     def fit(
-        self, X: Any, y: Any, *, on_progress: OnProgress | None = None, cache_dir: str | os.PathLike[str] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        on_progress: OnProgress | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn a rule set.
 
@@ -126,6 +142,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             DuckDB, or an iterable of data frames that can be read several times. The rules are the same
         y : vector of labels (strings, numbers or booleans), none missing; or the name of the column of X with the
             labels, which a table that is read in batches needs
+        sample_weight : vector of weights, one per record, finite and at least 0; None: each record counts once.
+            *Whole numbers* up to 2**31 - 1 are counts: the rules are exactly those of the table in which each record
+            is repeated as often as its weight says. *Other weights* are scaled so that they sum to the number of
+            records of positive weight, and rounded to multiples of 2**-10, to at least one of them: what is counted
+            differs from the scaled weight by less than 2**-10, and by at most 2**-11 if the scaled weight is at least
+            that. A record of weight 0 is left out, and so is a label that has no other records. What is drawn at random
+            depends on the order of the records, with and without weights. A table that is read in batches takes none
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
         cache_dir : an existing folder for the bits of a table that is read in batches, which are used again by a fit on
             the same, unchanged files with the same conditions; by default they are in a temporary file
@@ -148,15 +171,15 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener = listeners(int(self.verbose), on_progress)
-        training = read_training(X, y, self.missing_values, listener, cache_dir)
+        training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight)
         table, classes, codes = training.table, training.classes, training.codes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        fitted = self._learn(table, labels, codes, listener)
+        fitted = self._learn(table, labels, codes, listener, training.weights)
         known = {"target": training.target, "similar_columns": similar_names(table.names)}
         rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
-            coverage = (table.n_records - sum(rule_set.uncovered_counts)) / table.n_records
+            coverage = 1 - sum(rule_set.uncovered_counts) / sum(rule_set.class_totals)
             listener(Progress(DONE, len(rule_set), coverage))
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
@@ -195,14 +218,18 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.take(answers.probabilities, np.argsort(self._class_positions()), axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: the share of records whose predicted label is that of y, or of the column y of X."""
+        """Return the accuracy: the share of records whose predicted label is that of y, or of the column y of X.
+
+        With ``sample_weight``, the share of their weight; a table that is read in batches takes none.
+        """
         source = as_source(X)
-        if source is None:
-            table, labels = split_target(as_table(X), y) if isinstance(y, str) else (X, y)
-            return float(super().score(table, comparable_labels(labels), sample_weight))
+        if source is not None:
+            check_unweighted(sample_weight, source)
+            return accuracy_in_batches(self, source, y)
         if sample_weight is not None:
-            raise ValueError("sample_weight must be None if X is read in batches")
-        return accuracy_in_batches(self, source, y)
+            sample_weight = check_weights(sample_weight, as_table(X).n_records)
+        table, labels = split_target(as_table(X), y) if isinstance(y, str) else (X, y)
+        return float(super().score(table, comparable_labels(labels), sample_weight))
 
     def explain(self, X: Any) -> Any:
         """Return the reason for the label of each record, as a data frame.

@@ -26,6 +26,7 @@ from diverse_rule_sets._input.checks import (
 )
 from diverse_rule_sets._input.missing import MissingValues
 from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
 from diverse_rule_sets.data._possible_conditions import CutOptions
@@ -91,7 +92,12 @@ class Baseline(RuleSetEstimator):
         """Return the rules in order, and further fitted attributes; call ``report`` with the progress."""
 
     def _learn(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+        self,
+        table: Table,
+        labels: list[Any],
+        codes: NDArray[np.int64],
+        on_progress: OnProgress | None,
+        weights: Weights | None,
     ) -> dict[str, Any]:
         def report(stage: str, detail: str) -> None:
             if on_progress is not None:
@@ -99,7 +105,7 @@ class Baseline(RuleSetEstimator):
 
         thresholds = self.conditions == "thresholds"
         options = CutOptions(self.binning, int(self.n_bins), thresholds, default_binning="supervised")
-        items = self._encode(table, codes, np.ones(len(labels)), options)
+        items = self._encode(table, codes, np.ones(len(labels)), options, weights=weights)
         found, fitted = self._find(items, report)
         rules, covered = count_rules(items.backend, found)
         rule_set = make_rule_set(

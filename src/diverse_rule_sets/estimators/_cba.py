@@ -83,6 +83,9 @@ class CBAClassifier(MiningBaseline):
     label and at least its confidence: the shorter rule comes earlier and covers all its records. So bodies that cover
     the same records as a shorter one, or records of one class only, are not extended.
 
+    *Sample weights* are numbers of records: supports, confidences, the records that a rule is correct for, and
+    errors count by weight, as if each record was repeated.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -184,12 +187,13 @@ def association_rules(
 def select_rules(backend: Backend, bodies: Lists, labels: Integers) -> Integers:
     """Return the positions of the rules that CBA-CB keeps (algorithm M1), up to the fewest errors."""
     chosen = np.flatnonzero(backend.claims(bodies, labels))
-    left, wrong, errors = backend.everything, 0, []
+    left, errors = backend.everything, []
+    wrong: Any = 0
     for j in chosen.tolist():
         cover = backend.cover(bodies.body(j))
         decided = backend.class_counts(backend.intersection(cover, left))
         left = backend.difference(left, cover)
-        wrong += int(decided.sum() - decided[labels[j]])
+        wrong += decided.sum() - decided[labels[j]]
         uncovered = backend.class_counts(left)
-        errors.append(wrong + int(uncovered.sum() - uncovered.max()))
+        errors.append(wrong + uncovered.sum() - uncovered.max())
     return chosen[: int(np.argmin(errors)) + 1] if errors else chosen

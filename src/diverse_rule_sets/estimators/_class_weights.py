@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.weights import Weights, count_by
 from diverse_rule_sets.estimators._translation import weights_of_classes
 from diverse_rule_sets.model._class_weights import MAX_RATIO, balanced_weights
+from diverse_rule_sets.model._counts import count_text
 
 Floats = NDArray[np.float64]
 # In the paper's method, whose ``min_support`` is 1, a rare class has fewer records than this, or than ``min_support``.
@@ -60,7 +62,9 @@ class ClassWeights(NamedTuple):
         return self.weights if self.rare is None else np.where(self.rare, 0.0, self.weights)
 
 
-def class_weights(class_weight: Any, labels: Sequence[Any], codes: Integers, min_support: int) -> ClassWeights:
+def class_weights(
+    class_weight: Any, labels: Sequence[Any], codes: Integers, min_support: int, records: Weights | None = None
+) -> ClassWeights:
     """Return the weights of the classes; warn about rare classes, and about others with too few records for a rule.
 
     A class whose weight the user gives is not rare, and gives no warning. A class with few records in a table of at
@@ -73,9 +77,10 @@ def class_weights(class_weight: Any, labels: Sequence[Any], codes: Integers, min
     labels : the classes, in order
     codes : the class of each record
     min_support : smallest number of records that a rule covers; 1 if no class is to be rare
+    records : the weights of the records; None if they have none
     """
-    weights = weights_of_classes(class_weight, labels, codes)
-    totals = np.bincount(codes, minlength=len(labels))
+    totals = count_by(codes, len(labels), records)
+    weights = weights_of_classes(class_weight, labels, totals)
     few, rare = totals < min_support, _find_rare(totals, min_support)
     if isinstance(class_weight, Mapping):
         named = [plain(label) for label in class_weight]
@@ -97,23 +102,28 @@ def class_weights(class_weight: Any, labels: Sequence[Any], codes: Integers, min
 
 
 def paper_weights(
-    class_weight: Any, labels: Sequence[Any], codes: Integers, min_support: int, has_default: bool
+    class_weight: Any,
+    labels: Sequence[Any],
+    codes: Integers,
+    min_support: int,
+    has_default: bool,
+    records: Weights | None = None,
 ) -> ClassWeights:
     """Return the weights of a search that counts all classes; warn about classes that are not the default label.
 
     Parameters
     ----------
-    class_weight, labels, codes, min_support : as for :func:`class_weights`
+    class_weight, labels, codes, min_support, records : as for :func:`class_weights`
     has_default : whether the user gives the default label
     """
-    totals = np.bincount(codes, minlength=len(labels))
+    totals = count_by(codes, len(labels), records)
     least = max(min_support, _MIN_RECORDS)
     rare = _find_rare(totals, least) & (not has_default)
     if rare.any():
         limit = f"min_support={min_support}" if min_support == least else str(least)
         _warn(labels, totals, rare, limit, "they are not the default label", "give default")
     _warn_about_few(labels, totals, (totals < min_support) & ~rare, min_support)
-    return ClassWeights(weights_of_classes(class_weight, labels, codes), None, rare)
+    return ClassWeights(weights_of_classes(class_weight, labels, totals), None, rare)
 
 
 def _find_rare(totals: Integers, min_support: int) -> Flags:
@@ -140,7 +150,9 @@ def _warn(
 ) -> None:
     """Warn about some classes, with their numbers of records."""
     classes = np.flatnonzero(flags).tolist()
-    texts = [f"{labels[k]!r} ({totals[k]} record{'s' if totals[k] > 1 else ''})" for k in classes[:_MAX_LISTED]]
+    texts = [
+        f"{labels[k]!r} ({count_text(totals[k])} record{'' if totals[k] == 1 else 's'})" for k in classes[:_MAX_LISTED]
+    ]
     if len(classes) > _MAX_LISTED:
         texts.append(f"and {len(classes) - _MAX_LISTED:,} more")
     warn(

@@ -77,6 +77,9 @@ class CN2Classifier(Baseline):
     two bodies), every new body may become the rule (there, the first extension of each body of the beam is skipped),
     and if no body remains the class is finished (there, an empty rule is added, which predictions ignore).
 
+    *Sample weights* are numbers of records: the Laplace estimate, the entropy, ``min_covered`` and the likelihood
+    ratio test count by weight, as if each record was repeated.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

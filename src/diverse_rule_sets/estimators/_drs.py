@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.checks import Check, Choice, Flag, Number, warn
 from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress
 from diverse_rule_sets.estimators._search_classifier import (
     DIVERSITY,
@@ -169,9 +170,14 @@ class DRSClassifier(SearchClassifier):
         self.verbose = verbose
 
     def _learn(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+        self,
+        table: Table,
+        labels: list[Any],
+        codes: NDArray[np.int64],
+        on_progress: OnProgress | None,
+        weights: Weights | None,
     ) -> dict[str, Any]:
-        fitted = super()._learn(table, labels, codes, on_progress)
+        fitted = super()._learn(table, labels, codes, on_progress, weights)
         n_given = len(self.given_rules or ())
         limits = self._plan(len(labels), n_given).settings.limits
         limited = limits.max_conditions is not None or limits.limit_overlap or limits.min_support > 1

@@ -20,6 +20,8 @@ from diverse_rule_sets.estimators._translation import Items
 _GRID = (1.0, 10.0, 100.0, 500.0, 1000.0)
 _INITIAL_WEIGHT = 0.5
 _VALIDATION_SHARE = 0.2
+# Of at most so many records, counted by weight, single counts are drawn for validation.
+_MAX_PERMUTED = 20_000_000
 # The smooth local search draws so many sets at a time, and at most so many for one estimate.
 _DRAWN, _MOST_DRAWN = 10, 200
 _DELTA = 1 / 3
@@ -120,6 +122,9 @@ class IDSClassifier(MiningBaseline):
     *As in "Diverse Rule Sets"* (:meth:`as_in_paper`): support .1, tuned weights, the first step with a sufficient gain.
     That paper limits the candidates by a higher support and gets rules of one condition; here they have up to two. It
     tunes by AUC, this class by balanced accuracy.
+
+    *Sample weights* are numbers of records: supports, overlaps, and records covered rightly or wrongly count by
+    weight, in all terms of the objective, as if each record was repeated.
 
     Examples
     --------
@@ -222,9 +227,8 @@ class IDSClassifier(MiningBaseline):
             return np.array(self.weights, np.float64)
         weights = np.full(N_TERMS, _INITIAL_WEIGHT)
         backend = pool.backend
-        drawn = draw_validation(backend, rng)
-        part = backend.restrict(backend.difference(backend.everything, drawn))
-        validation = backend.restrict(drawn) if backend.class_counts(drawn).any() else part
+        validation, part = divide_for_validation(backend, rng)
+        validation = validation if validation.n_records else part
         small = Pool(part, pool.bodies, pool.lengths)
         for term in range(N_TERMS):
             scores = []
@@ -325,13 +329,30 @@ def sort_by_f1(pool: Pool, choice: Flags) -> list[BodyAndLabel]:
     return [(pool.bodies.body(int(bodies[j])), int(labels[j])) for j in order.tolist()]
 
 
-def draw_validation(backend: Backend, rng: np.random.Generator) -> Cover:
-    """Draw a fifth of the records of each class, at least one, but none from a class with a single record."""
+def divide_for_validation(backend: Backend, rng: np.random.Generator) -> tuple[Backend, Backend]:
+    """Return the records for validation, and the others.
+
+    Of records with weights that are no counts, or with very many counts, whole records are drawn.
+    """
+    if backend.unit == 1 and backend.n_records <= _MAX_PERMUTED:
+        return backend.divide(draw_validation(backend, rng))
+    by_record = backend.by_record
     validation = backend.nothing
+    for cover, ks in draw_validation(by_record, rng):
+        validation = backend.union(validation, by_record.pick(cover, ks))
+    return backend.restrict(validation), backend.restrict(backend.difference(backend.everything, validation))
+
+
+def draw_validation(backend: Backend, rng: np.random.Generator) -> list[tuple[Cover, Integers]]:
+    """Draw a fifth of the records of each class, at least one, but none from a class with a single record.
+
+    Returns the cover of each class, with the positions of the records that are drawn from it.
+    """
+    drawn = []
     for label, n in enumerate(backend.class_totals.tolist()):
-        drawn = rng.permutation(n)[: round(n * _VALIDATION_SHARE) or int(n > 1)]
-        validation = backend.union(validation, backend.pick(backend.of_class(label), drawn))
-    return validation
+        ks = rng.permutation(n)[: round(n * _VALIDATION_SHARE) or int(n > 1)]
+        drawn.append((backend.of_class(label), ks))
+    return drawn
 
 
 def _balanced_accuracy(rules: list[BodyAndLabel], part: Backend, validation: Backend) -> float:
@@ -340,7 +361,7 @@ def _balanced_accuracy(rules: list[BodyAndLabel], part: Backend, validation: Bac
     The default label is the most frequent class among the records of ``part`` that no rule covers.
     """
     uncovered, left = part.everything, validation.everything
-    correct = np.zeros(validation.n_classes, np.int64)
+    correct = np.zeros_like(validation.class_totals)
     for body, label in rules:
         cover = validation.cover(body)
         correct[label] += validation.class_counts(validation.intersection(cover, left))[label]

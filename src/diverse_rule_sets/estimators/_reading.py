@@ -13,6 +13,7 @@ from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.missing import settle_codes
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.weights import Weights, weighted_records
 from diverse_rule_sets._util.progress import OnProgress
 from diverse_rule_sets.data._bit_file import Storage
 from diverse_rule_sets.data._scan import scan
@@ -25,16 +26,18 @@ class Training(NamedTuple):
 
     Parameters
     ----------
-    table : the columns; those of a source by their summaries
+    table : the columns, of the records of positive weight; those of a source by their summaries
     classes : the sorted labels
     codes : the class of each record
     target : the name of the labels; None if they have none
+    weights : the weights of the records; None if they have none
     """
 
     table: Table
     classes: NDArray[Any]
     codes: Integers
     target: str | None
+    weights: Weights | None = None
 
 
 def read_training(
@@ -43,16 +46,18 @@ def read_training(
     missing_values: Any,
     on_progress: OnProgress | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
+    sample_weight: Any = None,
 ) -> Training:
     """Return the records of a fit, in which codes for missing values are missing values.
 
     Parameters
     ----------
-    X, y, on_progress, cache_dir : as for :meth:`RuleSetEstimator.fit`
+    X, y, on_progress, cache_dir, sample_weight : as for :meth:`RuleSetEstimator.fit`
     missing_values : the parameter of the classifiers
     """
     source = as_source(X)
     if source is not None:
+        check_unweighted(sample_weight, source)
         storage = Storage(_folder(cache_dir), source.fingerprint(), on_progress)
         check_target(y, source)
         scanned = scan(source, y, missing_values, on_progress=on_progress)
@@ -61,9 +66,20 @@ def read_training(
     if cache_dir is not None:
         raise ValueError(f"cache_dir is for tables that are read in batches, such as files, got X of type {type(X)}")
     table, labels = split_target(as_table(X), y)
+    records, weights = weighted_records(sample_weight, table.n_records)
+    classes, codes = encode_labels(labels, table.n_records, records)
+    table = table if records is None else table.select_records(records)
     table = table.with_codes(settle_codes(missing_values, table))
-    classes, codes = encode_labels(labels, table.n_records)
-    return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y))
+    return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y), weights)
+
+
+def check_unweighted(sample_weight: Any, source: Source) -> None:
+    """Raise an error if records that are read in batches have weights."""
+    if sample_weight is not None:
+        raise ValueError(
+            f"sample_weight must be None if X is read in batches ({source.name}), got {type(sample_weight).__name__}; "
+            "to use weights, read the table into memory, for example as a pandas or polars DataFrame"
+        )
 
 
 def check_target(y: Any, source: Source) -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import (
     Anything,
     Check,
@@ -29,6 +29,7 @@ from diverse_rule_sets._input.checks import (
 from diverse_rule_sets._input.missing import MissingValues
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._input.values import is_missing, plain
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Cover
 from diverse_rule_sets.data._possible_conditions import CutOptions
@@ -255,16 +256,16 @@ class SearchClassifier(RuleSetEstimator):
         )
 
     def _prepare(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None = None
+        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
     ) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         constraints.conditions.check_codes(table.codes)
         plan = self._plan(len(labels), len(constraints.given))
-        classes = self._class_weights(labels, codes)
+        classes = self._class_weights(labels, codes, weights)
         options = self._cut_options(len(table.names), constraints)
         conditions = constraints.conditions
-        encoder, backend = self._encode(table, codes, classes.for_search, options, conditions)
+        encoder, backend = self._encode(table, codes, classes.for_search, options, conditions, weights)
         measures = Measures(backend.class_totals, classes.weights, plan.smoothing, plan.condition_price, classes.rare)
         covers = GivenCovers(backend, conditions)
         for rule in constraints.given:
@@ -302,20 +303,20 @@ class SearchClassifier(RuleSetEstimator):
         n_cards, max_signs = extensions.scorecards, extensions.max_signs
         return with_learnt(data, limits, table, labels, constraints, found, n_cards, max_signs)
 
-    def _class_weights(self, labels: list[Any], codes: NDArray[np.int64]) -> ClassWeights:
+    def _class_weights(self, labels: list[Any], codes: Integers, weights: Weights | None) -> ClassWeights:
         """Return the weights of the classes, and which of them are rare."""
         class_weight, min_support = self._extensions().class_weight, int(self.min_support)
         if self._settings().skip_rare:
-            return class_weights(class_weight, labels, codes, min_support)
-        return paper_weights(class_weight, labels, codes, min_support, has_default=not self._default_is_word)
+            return class_weights(class_weight, labels, codes, min_support, weights)
+        return paper_weights(class_weight, labels, codes, min_support, not self._default_is_word, weights)
 
-    def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget]) -> list[RuleSet]:
+    def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget], sample_weight: Any = None) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
         self._check_parameters()
-        table, classes, codes, _ = read_training(X, y, self.missing_values)
+        table, classes, codes, _, weights = read_training(X, y, self.missing_values, sample_weight=sample_weight)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        plan, data, given = self._prepare(table, labels, codes)
+        plan, data, given = self._prepare(table, labels, codes, None, weights)
         fewest = min(budget.max_rules for budget in budgets)
         if fewest < len(given):
             raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={fewest}")
@@ -326,16 +327,16 @@ class SearchClassifier(RuleSetEstimator):
         return [self._rule_set(learnt, data, given, labels) for learnt in found]
 
     def _learn(
-        self, table: Table, labels: list[Any], codes: NDArray[np.int64], on_progress: OnProgress | None
+        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
     ) -> dict[str, Any]:
         """Learn from a table, and return the fitted attributes."""
         rng = generator(self.random_state)
-        plan, data, given = self._prepare(table, labels, codes, on_progress)
+        plan, data, given = self._prepare(table, labels, codes, on_progress, weights)
 
         def report(stage: str, n_rules: int, covered: Cover) -> None:
             if on_progress is not None:
-                n_covered = int(data.backend.class_counts(covered).sum())
-                on_progress(Progress(stage, n_rules, n_covered / table.n_records))
+                n_covered = float(data.backend.class_counts(covered).sum())
+                on_progress(Progress(stage, n_rules, n_covered / data.backend.n_records))
 
         budget = Budget(plan.settings.limits.max_rules, self._extensions().max_statements)
         learnt = self._settings().learner(data, plan, [budget], rng, report)[0]

@@ -137,14 +137,14 @@ def make_rule_set(
     return replace(rule_set, default=rule_set.likeliest_default if default is None else default(rule_set))
 
 
-def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers) -> Floats:
+def weights_of_classes(class_weight: Any, labels: Sequence[Any], totals: Integers) -> Floats:
     """Return the weight of a record of each class.
 
     Parameters
     ----------
     class_weight : ``"balanced"``, a mapping of labels to weights, or None
     labels : the classes, in order
-    codes : the class of each record
+    totals : number of records of each class
     """
     if isinstance(class_weight, Mapping):
         given = {plain(label): weight for label, weight in class_weight.items()}
@@ -158,4 +158,4 @@ def weights_of_classes(class_weight: Any, labels: Sequence[Any], codes: Integers
         return np.array([float(given.get(label, 1.0)) for label in labels])
     if class_weight is None:
         return np.ones(len(labels))
-    return balanced_weights(np.bincount(codes, minlength=len(labels)))
+    return balanced_weights(totals)

@@ -18,6 +18,7 @@ from diverse_rule_sets.export._json_reading import (
     FORMAT,
     VERSION,
     VERSION_OF_SCORECARDS,
+    VERSION_WITHOUT_FRACTIONS,
     VERSION_WITHOUT_SCORECARDS,
     checksum,
     from_json,
@@ -26,6 +27,7 @@ from diverse_rule_sets.export._json_scorecards import column_to_json, scorecard_
 from diverse_rule_sets.export._values import check_known
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets.model._counts import is_fractional
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._ranges import IsInRange
 from diverse_rule_sets.model._rule import Rule
@@ -74,8 +76,11 @@ def to_json(rule_set: RuleSet) -> str:
 
 def _version(rule_set: RuleSet) -> int:
     """Return the lowest version of the format that can hold a rule set."""
-    if rule_set.missing_values or rule_set.orders or any(domain.limits for _, domain in rule_set.domains):
+    counts = (n for rule in rule_set.all_rules for _, n in rule.class_counts)
+    if is_fractional([*rule_set.class_totals, *rule_set.uncovered_counts, *counts]):
         return VERSION
+    if rule_set.missing_values or rule_set.orders or any(domain.limits for _, domain in rule_set.domains):
+        return VERSION_WITHOUT_FRACTIONS
     return VERSION_OF_SCORECARDS if rule_set.scorecards else VERSION_WITHOUT_SCORECARDS
 
 
@@ -108,7 +113,7 @@ def _rule(rule: Rule, classes: Sequence[Any]) -> dict[str, Any]:
     return {
         "if": [_condition(condition) for condition in rule.conditions],
         "then": _json_value(rule.label, "a label"),
-        "class_counts": [int(counts.get(label, 0)) for label in classes],
+        "class_counts": [counts.get(label, 0) for label in classes],
         **({} if table is None else {"points_table": table_to_json(table, _json_value)}),
     }
 

@@ -10,7 +10,8 @@ from diverse_rule_sets.model._domains import MAX_VALUES, Domain
 
 # The keys of an entry of ``columns``, all optional, by version of the format.
 _KEYS_2 = ("values", "whole")
-DOMAIN_KEYS: dict[int, tuple[str, ...]] = {1: (), 2: _KEYS_2, 3: _KEYS_2, 4: (*_KEYS_2, "limits")}
+_KEYS_4 = (*_KEYS_2, "limits")
+DOMAIN_KEYS: dict[int, tuple[str, ...]] = {1: (), 2: _KEYS_2, 3: _KEYS_2, 4: _KEYS_4, 5: _KEYS_4}
 
 
 def domain_to_json(domain: Domain, json_value: Callable[[Any, str], Any]) -> dict[str, Any]:

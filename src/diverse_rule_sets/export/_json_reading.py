@@ -23,14 +23,16 @@ from diverse_rule_sets.model._checks import check_classes, check_counts, error, 
 from diverse_rule_sets.model._combination import combine_conditions
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn
+from diverse_rule_sets.model._counts import Count
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._ranges import IsInRange, category_range
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 
 # Version 1 has no target, no values of columns, and fewer types of columns; version 2 has no scorecards; version 3 has
-# no ordered categories, no limits of whole numbers and no codes for missing values.
-FORMAT, VERSION, VERSION_OF_SCORECARDS, VERSION_WITHOUT_SCORECARDS = "diverse-rule-sets", 4, 3, 2
+# no ordered categories, no limits of whole numbers and no codes for missing values; version 4 has whole counts only.
+FORMAT, VERSION = "diverse-rule-sets", 5
+VERSION_WITHOUT_FRACTIONS, VERSION_OF_SCORECARDS, VERSION_WITHOUT_SCORECARDS = 4, 3, 2
 MAX_CHARACTERS = 50_000_000
 _KEYS = (
     *("format", "version", "classes", "class_totals", "class_weights", "smoothing", "conflict", "default"),
@@ -38,7 +40,7 @@ _KEYS = (
 )
 _OPTIONAL_KEYS: dict[int, tuple[str, ...]] = {1: ("checksum",), 2: ("checksum", "target", "similar_columns")}
 _OPTIONAL_KEYS[3] = (*_OPTIONAL_KEYS[2], "scorecards")
-_OPTIONAL_KEYS[4] = (*_OPTIONAL_KEYS[3], "missing_values")
+_OPTIONAL_KEYS[4] = _OPTIONAL_KEYS[5] = (*_OPTIONAL_KEYS[3], "missing_values")
 _KINDS_1 = (NUMBER, DATE, INSTANT, BOOLEAN, TEXT, CATEGORY, EMPTY)
 _OPERATORS = (">", ">=", "<", "<=", "=", "in", "not in", "missing")
 
@@ -159,8 +161,8 @@ class _Reader:
     def _check_keys(self, content: Any, place: str, needed: Sequence[str], optional: Sequence[str]) -> None:
         _check_keys(content, place, needed, optional, self._version)
 
-    def _counts(self, value: Any, place: str) -> tuple[int, ...]:
-        return check_counts(value, len(self._classes), place)
+    def _counts(self, value: Any, place: str) -> tuple[Count, ...]:
+        return check_counts(value, len(self._classes), place, whole=self._version < VERSION)
 
     def _label(self, value: Any, place: str) -> Any:
         label = self._value(value, place)

@@ -15,6 +15,7 @@ from diverse_rule_sets._input.values import BOOLEAN, BYTES, DATE, INSTANT, NUMBE
 from diverse_rule_sets.export._source_points import PointSource
 from diverse_rule_sets.export._values import check_known, compared_values
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._counts import as_counts
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import ScorecardColumn
@@ -229,7 +230,7 @@ class SourceWriter(ABC):
             evidence = rule_set.evidence
             lines += [
                 "# Class counts of each rule, numbers that smoothing adds to their sum, weights of the classes.",
-                _assignment("COUNTS", evidence.counts.astype(int).tolist()),
+                _assignment("COUNTS", [as_counts(row) for row in evidence.counts]),
                 _assignment("ADDED", evidence.added.tolist()),
                 _assignment("WEIGHTS", evidence.class_weights.tolist()),
                 _assignment("UNKNOWN", evidence.unknown.tolist()),

@@ -214,7 +214,7 @@ class _Pool:
         if not new:
             return
         bodies = Lists.of([candidate.body for candidate in new])
-        sizes = np.array([candidate.class_counts.sum() for candidate in new], np.int64)
+        sizes = np.array([candidate.class_counts.sum() for candidate in new])
         counts = self._backend.shared_counts(bodies, [*self._covers, self._earlier.records])
         rule_sizes = self._backend.sizes_within(self._covers, self._backend.everything)
         distances = diversify.row_sums(jaccard_distance(counts[:, :-1], sizes[:, None], rule_sizes))
@@ -262,7 +262,7 @@ class _Pool:
         pool = Candidates()
         for label in sorted({candidate.label for candidate in self.candidates[:n]}):
             own = [candidate for candidate in self.candidates[:n] if candidate.label == label]
-            sizes = np.array([candidate.class_counts.sum() for candidate in own], np.int64)
+            sizes = np.array([candidate.class_counts.sum() for candidate in own])
             qualities = np.array([candidate.quality for candidate in own])
             pool.add(Lists.of([candidate.body for candidate in own]), label, sizes, qualities)
         return pool

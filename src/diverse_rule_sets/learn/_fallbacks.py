@@ -142,9 +142,9 @@ def _prune(
     uncovered : the records that no rule covers
     max_fallbacks : largest number of bodies that remain
     """
-    n_records = int(backend.class_counts(uncovered).sum())
+    n_records = backend.n_positions(uncovered)
     records = np.arange(0, n_records, -(-n_records // _MAX_RECORDS))
-    scale = n_records / records.size
+    scale = n_records * backend.unit / records.size
     covers = np.ones((len(bodies) + 1, records.size), np.bool_)  # the last row, the default label, covers all records
     covers[:-1] = backend.contain_all(Lists.of(bodies), uncovered, records)
     labels = backend.classes_at(uncovered, records)

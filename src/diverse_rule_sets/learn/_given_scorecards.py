@@ -88,7 +88,7 @@ class KnownScorecard(NamedTuple):
         useless = 0
         for given in self.given_conditions():
             condition = given.condition
-            n_records = int(backend.class_counts(covers.of_condition(condition)).sum())
+            n_records = backend.class_counts(covers.of_condition(condition)).sum()
             useless += n_records in (0, backend.n_records)
             if n_records in (0, backend.n_records) and useless > _MAX_WARNINGS:
                 continue

@@ -224,7 +224,7 @@ def _with_remark(on_choice: OnChoice, remark: str) -> OnChoice:
 
 def _uncovered_share(data: Data, found: FoundRules) -> float:
     """Return the share of the records that no rule covers."""
-    return 1.0 - float(data.backend.class_counts(found.covered).sum()) / max(data.backend.n_records, 1)
+    return 1.0 - float(data.backend.class_counts(found.covered).sum()) / (data.backend.n_records or 1)
 
 
 class _Search:

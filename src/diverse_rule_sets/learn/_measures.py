@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+# Products of integers below this number do not overflow.
+_LARGE = 2**31
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
 # A rule that covers one class alone gains at most so many times the log-likelihood by weight that it gains by records.
 _MAX_OVERSTATED = 4.0
@@ -31,19 +34,24 @@ def quality(class_counts: Integers, labels: Integers, class_totals: Integers) ->
     covered = class_counts.sum(axis=1)
     own = class_counts[np.arange(labels.size), labels]
     total = class_totals.sum()
-    share = class_counts / np.maximum(covered, 1)[:, None]
+    share = class_counts / np.where(covered > 0, covered, 1)[:, None]
     prior = class_totals / total
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(class_counts > 0, share * np.log(share / prior), 0.0)
     # Compare integers: with floats, rounding could make a precision equal to the prior appear larger.
-    above_prior = own * total > class_totals[labels] * covered
+    above_prior = own * _factor(total) > _factor(class_totals)[labels] * covered
     return np.where(above_prior, np.sqrt(own) * np.maximum(terms.sum(axis=1), 0.0), 0.0)
 
 
 def jaccard_distance(shared: Integers, size_a: Integers, size_b: Integers) -> Floats:
     """Return the Jaccard distance of two covers: 0 for the same records or if both are empty, 1 for disjoint ones."""
     union = size_a + size_b - shared
-    return np.where(union > 0, 1.0 - shared / np.maximum(union, 1), 0.0)
+    return np.where(union > 0, 1.0 - shared / np.where(union > 0, union, 1), 0.0)
+
+
+def _factor(counts: Any) -> Any:
+    """Return counts as factors of other counts: as floats if the product of integers might overflow."""
+    return counts.astype(np.float64) if np.max(counts, initial=0) >= _LARGE else counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +87,14 @@ class Measures:
         return replace(self, class_totals=self.class_totals * self.searched, rare=None)
 
     @cached_property
+    def n_records(self) -> Any:
+        """Number of records, or their weight; 1 if there are none."""
+        return self.class_totals.sum() or 1
+
+    @cached_property
     def prior(self) -> Floats:
         """Share of each class in the data."""
-        return np.asarray(self.class_totals / max(int(self.class_totals.sum()), 1))
+        return np.asarray(self.class_totals / self.n_records)
 
     @cached_property
     def weights(self) -> Floats:
@@ -137,7 +150,7 @@ class Measures:
         divergence = np.maximum(lift.sum(axis=0) / total - np.log(total), 0.0)
         labels = np.argmax(weighted, axis=0) if labels is None else labels
         own = np.take_along_axis(counts, labels[None], 0)[0] * self.weights[labels]
-        quality = own / max(int(self.class_totals.sum()), 1) * divergence
+        quality = own / self.n_records * divergence
         return quality * np.maximum(1.0 - self.price * n_conditions, 0.0), labels
 
     def weight_right(self, class_counts: Integers) -> Floats:
@@ -150,7 +163,7 @@ class Measures:
     def recall(self, class_counts: Integers, labels: Integers) -> Floats:
         """Return the share of the records of its label that each rule covers."""
         own = np.take_along_axis(class_counts, labels[..., None], -1)[..., 0]
-        return np.asarray(own / np.maximum(self.class_totals, 1)[labels])
+        return np.asarray(own / np.where(self.class_totals > 0, self.class_totals, 1)[labels])
 
     def evidence(self, class_counts: Integers) -> Floats:
         """Return the evidence of each rule: how much its class shares differ from those of the whole data, in nats.

@@ -78,14 +78,24 @@ class Sample:
     weights : array (n_classes,), the weight of a record of each class
     allowed : boolean array (n_items, n_classes), which items may give points to which classes
     columns : array (n_items,), the column of each item
+    counts : array (n_records,), what each record counts; None if each counts once
     """
 
-    def __init__(self, items: Flags, codes: Integers, weights: Floats, allowed: Flags, columns: Integers) -> None:
+    def __init__(
+        self,
+        items: Flags,
+        codes: Integers,
+        weights: Floats,
+        allowed: Flags,
+        columns: Integers,
+        counts: Floats | None = None,
+    ) -> None:
         self.items = items
         self.codes = codes
         self.weights = weights
         self.allowed = allowed
         self.columns = columns
+        self.counts = counts
         self._parts: list[_Parts] = []
         of_records: list[Integers] = []
         n_parts = 0
@@ -107,18 +117,20 @@ class Sample:
     @property
     def record_weights(self) -> Floats:
         """The weight of each record."""
-        return np.asarray(self.weights[self.codes])
+        weights = self.weights[self.codes]
+        return np.asarray(weights if self.counts is None else weights * self.counts)
 
     def take(self, records: Integers) -> Sample:
         """Return the sample of some of the records."""
         part = copy.copy(self)
         part.items, part.codes, part._part_of = self.items[:, records], self.codes[records], self._part_of[:, records]
+        part.counts = None if self.counts is None else self.counts[records]
         return part
 
     def restrict(self, columns: Integers) -> Sample:
         """Return the sample in which only items of some columns may give points."""
         allowed = self.allowed & np.isin(self.columns, columns)[:, None]
-        return Sample(self.items, self.codes, self.weights, allowed, self.columns)
+        return Sample(self.items, self.codes, self.weights, allowed, self.columns, self.counts)
 
     def points(self, pairs: Sequence[Pair]) -> Integers:
         """Return the points of each record for each class: an array (n_classes, n_records)."""
@@ -129,15 +141,20 @@ class Sample:
 
     def levels(self, points: Integers) -> Levels:
         """Return the levels of points 0, 1, 2, ... of the second of two classes."""
-        return Levels(np.arange(int(points.max(initial=0)) + 1, dtype=np.float64), *self._counts(points, self.codes))
+        return Levels(
+            np.arange(int(points.max(initial=0)) + 1, dtype=np.float64), *self._counts(points, self.codes, self.counts)
+        )
 
     def levels_inside(self, points: Integers, item: int, n_levels: int) -> tuple[Floats, Floats]:
         """Return the weighted class counts of the records with an item, by points."""
         inside = self.items[item]
-        return self._counts(points[inside], self.codes[inside], n_levels)
+        own = None if self.counts is None else self.counts[inside]
+        return self._counts(points[inside], self.codes[inside], own, n_levels)
 
-    def _counts(self, points: Integers, codes: Integers, n_levels: int = 0) -> tuple[Floats, Floats]:
-        counts = np.bincount(2 * points + codes, minlength=max(2 * n_levels, 2))
+    def _counts(
+        self, points: Integers, codes: Integers, own: Floats | None, n_levels: int = 0
+    ) -> tuple[Floats, Floats]:
+        counts = np.bincount(2 * points + codes, own, minlength=max(2 * n_levels, 2))
         counts = np.append(counts, np.zeros(counts.size % 2, np.int64)).reshape(-1, 2)
         return counts[:, 0] * self.weights[0], counts[:, 1] * self.weights[1]
 

@@ -106,7 +106,7 @@ def add_scorecards(
 
 def _separating(backend: Backend, items: ScorecardItems) -> ScorecardItems:
     """Return the items that hold for some records but not for all."""
-    kept = [j for j, cover in enumerate(items.covers) if 0 < int(backend.class_counts(cover).sum()) < backend.n_records]
+    kept = [j for j, cover in enumerate(items.covers) if 0 < backend.class_counts(cover).sum() < backend.n_records]
     position = {j: k for k, j in enumerate(kept)}
     return replace(
         items,

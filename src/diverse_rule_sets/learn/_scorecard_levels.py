@@ -73,7 +73,7 @@ class ScorecardLevels:
         levels = list(self.of(column))
         if len(levels) - 1 <= most:
             return frozenset(levels[1:])
-        sizes = [int(self.backend.class_counts(cover).sum()) for cover in self.of(column).values()]
+        sizes = [self.backend.class_counts(cover).sum() for cover in self.of(column).values()]
         below = np.cumsum(sizes)[:-1]  # the number of records below each of the other levels
         wanted = np.arange(1, most + 1) * self.backend.n_records / (most + 1)
         return frozenset(levels[1 + k] for k in np.unique(np.searchsorted(below[:-1], wanted)).tolist())

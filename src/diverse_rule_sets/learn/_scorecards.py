@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, distinct_rows
-from diverse_rule_sets.data._backend import Backend
+from diverse_rule_sets.data._backend import Backend, Cover
 from diverse_rule_sets.learn._constraints import Constraints
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored, log_losses, parameters
@@ -35,6 +35,8 @@ from diverse_rule_sets.learn._points_model import Parameters
 Floats = NDArray[np.float64]
 # Largest number of records that signs and points are learnt from, with two classes and with more.
 _MAX_RECORDS = (5000, 3000)
+# With more records than this, counted by weight, no random order of all records is made.
+_MAX_PERMUTED = 1 << 25
 # A class of which the sample has fewer records gets this number, or all of its records, with two classes and with more.
 _MIN_OF_CLASS = (200, 100)
 # Points of a sign are from 1 to this number.
@@ -182,16 +184,25 @@ def _draw(backend: Backend, measures: Measures, labels: Integers, allowed: Flags
     """Return a sample of the records of some classes; the classes get the numbers 0, 1, ...
 
     The total weight is the number of records, unless some class has more records in the sample than its share: then it
-    is larger, so that a record of the class that is sampled most completely keeps its weight.
+    is larger, so that a record of the class that is sampled most completely keeps its weight. Records whose weights are
+    counts are sampled as if they were repeated; other records are drawn without regard to their weights, and keep them.
     """
-    ks, factors = _sample_records(backend, labels)
-    codes = np.searchsorted(labels, backend.classes_at(backend.everything, ks))
-    lists = backend.items_at(backend.everything, ks)
-    items = np.zeros((backend.n_items, ks.size), np.bool_)
-    items[lists.members, np.repeat(np.arange(ks.size), lists.lengths)] = True
+    counted = backend if backend.unit == 1 else backend.by_record
+    if counted.n_records <= _MAX_PERMUTED:
+        ks, factors = _sample_records(counted, labels)
+        drawn = [(counted.everything, ks)]
+    else:
+        drawn, factors = _sample_classes(counted, labels)
+    codes = np.searchsorted(labels, np.concatenate([counted.classes_at(*some) for some in drawn]))
+    lists = Lists.concatenate([counted.items_at(*some) for some in drawn])
+    own = None if counted is backend else np.concatenate([counted.weights_at(*some) for some in drawn])
+    items = np.zeros((backend.n_items, codes.size), np.bool_)
+    items[lists.members, np.repeat(np.arange(codes.size), lists.lengths)] = True
     weights, allowed = measures.weights[labels] * factors, _without_copies(items, allowed)
     scale = measures.information / float(factors.min())
-    return Sample(items, codes, scale * weights * codes.size / max(float(weights[codes].sum()), 1e-9), allowed, columns)
+    n_records = codes.size if own is None else float(own.sum())
+    total = float((weights[codes] if own is None else weights[codes] * own).sum())
+    return Sample(items, codes, scale * weights * n_records / max(total, 1e-9), allowed, columns, own)
 
 
 def _sample_records(backend: Backend, labels: Integers) -> tuple[Integers, Floats]:
@@ -213,6 +224,22 @@ def _sample_records(backend: Backend, labels: Integers) -> tuple[Integers, Float
             parts.append(left[backend.classes_at(everything, left) == label][: wanted - n_own])
             factors[j] = min(1.0, total * n_drawn / n_records / wanted)
     return np.sort(np.concatenate(parts)), factors
+
+
+def _sample_classes(backend: Backend, labels: Integers) -> tuple[list[tuple[Cover, Integers]], Floats]:
+    """Return the positions of sampled records in the covers of some classes, and a factor for the weight of each class.
+
+    There is no list of all records. Of each class about as many are drawn as a sample of all records has.
+    """
+    rng, several = np.random.default_rng(0), labels.size > 2
+    drawn, factors = list[tuple[Cover, Integers]](), np.ones(labels.size)
+    for j, label in enumerate(labels.tolist()):
+        total = int(backend.class_totals[label])
+        share = total * _MAX_RECORDS[several] / backend.n_records
+        wanted = min(total, max(round(share), _MIN_OF_CLASS[several]))
+        drawn.append((backend.of_class(label), np.sort(rng.choice(total, wanted, replace=False, shuffle=False))))
+        factors[j] = min(1.0, share / wanted)
+    return drawn, factors
 
 
 def _without_copies(items: Flags, allowed: Flags) -> Flags:

@@ -113,7 +113,7 @@ class ChosenRules:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._covers: list[Cover] = []
-        self._sizes: list[int] = []
+        self._sizes: list[float] = []  # integers, unless records have weights
         self.steps: list[Step] = []
         self.n_given = 0
         self.earlier = CoveredRecords.nothing(backend)
@@ -142,7 +142,7 @@ class ChosenRules:
     def uncovered_shares(self) -> Floats:
         """Return the share of the records of each class that no rule covers."""
         totals = self._backend.class_totals
-        return np.asarray(1.0 - self._backend.class_counts(self.covered) / np.maximum(totals, 1))
+        return np.asarray(1.0 - self._backend.class_counts(self.covered) / np.where(totals > 0, totals, 1))
 
     @property
     def covers(self) -> list[Cover]:
@@ -174,14 +174,14 @@ class ChosenRules:
     def _step(self, body: Body, label: int, cover: Cover, quality: float, distance: float, phase: str) -> Step:
         class_counts = self._backend.class_counts(cover)
         new = self._backend.class_counts(self._backend.difference(cover, self.covered))[label]
-        recall_gain = float(new / max(self._backend.class_totals[label], 1))
+        recall_gain = float(new / (self._backend.class_totals[label] or 1))
         return Step(body, label, class_counts, quality, distance, recall_gain, phase)
 
     def distance_to(self, cover: Cover) -> float:
         """Return the sum of the distances of a cover to those of the chosen rules."""
         if not self._covers:
             return 0.0
-        size = np.array([self._backend.class_counts(cover).sum()], np.int64)
+        size = np.array([self._backend.class_counts(cover).sum()])
         shared = self._backend.sizes_within(self._covers, cover)
         return float(diversify.row_sums(jaccard_distance(shared, size, np.array(self._sizes))[None])[0])
 
@@ -189,7 +189,7 @@ class ChosenRules:
         """Add a rule."""
         self.steps.append(step)
         self._covers.append(cover)
-        self._sizes.append(int(step.class_counts.sum()))
+        self._sizes.append(step.class_counts.sum().item())
         self.earlier = self.earlier.with_rule(step.label, cover)
 
     def result(self, lambda_: float, pass_: int, n_rules: int | None = None) -> FoundRules:

@@ -111,7 +111,7 @@ def _best_split(
         measures.log_likelihood(one[:, :-1]) + measures.log_likelihood(other[:, :-1]) - measures.log_likelihood(whole)
     )
     n_present = int(((whole > 0) & measures.searched).sum())
-    allowed = evidence >= local_search.evidence_needed(1, n_present, int(whole.sum()))
+    allowed = evidence >= local_search.evidence_needed(1, n_present, whole.sum())
     n_conditions = local_search.n_conditions(body)
     lengths = n_conditions + ~np.isin(local_search.columns[items], local_search.columns[list(body)])
     quality_gain = -measures.quality(whole, n_conditions)[0] * np.ones(items.size)

@@ -16,11 +16,10 @@ from diverse_rule_sets._input.columns import EMPTY, KINDS
 from diverse_rule_sets._input.values import canonical, identity, plain
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._counts import MAX_COUNT, Count, as_count
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._domains import Domain
 
-# The largest sum of counts: up to here every integer is a float.
-MAX_COUNT = 2**53
 # Class weights, and smoothing other than 0. A product of two of them and of a class share is neither 0 nor infinite.
 SMALLEST, LARGEST = 1e-100, 1e100
 
@@ -96,17 +95,18 @@ def check_conditions(conditions: Any) -> tuple[Condition, ...]:
     return checked
 
 
-def check_class_counts(class_counts: Any) -> tuple[tuple[Any, int], ...]:
-    """Return the class counts of a rule as pairs of a label and an integer."""
+def check_class_counts(class_counts: Any) -> tuple[tuple[Any, Count], ...]:
+    """Return the class counts of a rule as pairs of a label and a count."""
     try:
         pairs = tuple(class_counts)
         labels, counts = [label for label, _ in pairs], [n for _, n in pairs]
         if not set(map(type, labels)) | set(map(type, counts)) <= _PYTHON_TYPES:
             labels, counts = [plain(label) for label in labels], [plain(n) for n in counts]
-        whole = set(map(type, counts)) <= {int} and min(counts, default=0) >= 0 and max(counts, default=0) <= MAX_COUNT
+        if not set(map(type, counts)) <= {int} or min(counts, default=0) < 0 or max(counts, default=0) > MAX_COUNT:
+            counts = [as_count(n) for n in counts]
         if not set(map(type, labels)) <= _LABEL_TYPES:
             labels = [check_label(label) for label in labels]
-        if whole and len(set(labels)) == len(labels):
+        if len(set(labels)) == len(labels):
             return tuple(zip(labels, counts, strict=True))
     except (TypeError, ValueError):
         pass
@@ -156,15 +156,16 @@ def _label_type(label: Any) -> str:
     raise TypeError
 
 
-def check_counts(counts: Any, n_classes: int, place: str) -> tuple[int, ...]:
-    """Return one count per class as a tuple of integers."""
+def check_counts(counts: Any, n_classes: int, place: str, whole: bool = False) -> tuple[Count, ...]:
+    """Return one count per class as a tuple; with ``whole`` all of them must be integers."""
     try:
-        checked = tuple(plain(n) for n in counts)
-    except TypeError:
+        checked = tuple(as_count(plain(n), whole) for n in counts)
+    except (TypeError, ValueError):
         checked = ()
-    fits = len(checked) == n_classes and all(type(n) is int and n >= 0 for n in checked)
-    if not fits or sum(checked) > MAX_COUNT:
-        raise error(place, f"{n_classes} integers at least 0 with a sum of at most 2**53, one per class", counts)
+    if len(checked) != n_classes or sum(checked) > MAX_COUNT:
+        others = "" if whole else ", or multiples of 2**-10,"
+        expected = f"{n_classes} integers at least 0{others} with a sum of at most 2**53, one per class"
+        raise error(place, expected, counts)
     return checked
 
 
@@ -211,7 +212,7 @@ def _position(label: Any, classes: Sequence[Any]) -> int:
     return classes.index(label)
 
 
-def check_rules(rules: Any, place: str, rule_type: type[Any], classes: Sequence[Any], totals: Sequence[int]) -> Any:
+def check_rules(rules: Any, place: str, rule_type: type[Any], classes: Sequence[Any], totals: Sequence[Count]) -> Any:
     """Return the rules as a tuple; raises an error unless their labels and class counts fit the classes."""
     try:
         checked = tuple(rules)
@@ -219,7 +220,7 @@ def check_rules(rules: Any, place: str, rule_type: type[Any], classes: Sequence[
         raise TypeError(f"{place} must be a tuple of rules, got {shown(rules)}") from None
     known = {(type(label) is bool, label) for label in classes}
     limits = dict(zip(classes, totals, strict=True))
-    total = 0
+    total: Count = 0
     for j, rule in enumerate(checked):
         if not isinstance(rule, rule_type):
             raise TypeError(f"{place}[{j}] must be a Rule, got {shown(rule)}")
@@ -241,7 +242,7 @@ def _is_known(label: Any, known: set[tuple[bool, Any]]) -> bool:
         return False
 
 
-def _count_error(rule: Any, place: str, limits: dict[Any, int]) -> ValueError:
+def _count_error(rule: Any, place: str, limits: dict[Any, Count]) -> ValueError:
     """Return the error for class counts of labels that do not exist, or for counts that are too large."""
     for label, _ in rule.class_counts:
         if label not in limits:
@@ -254,8 +255,8 @@ def check_covered(
     rules: Sequence[Any],
     fallbacks: Sequence[Any],
     classes: Sequence[Any],
-    totals: Sequence[int],
-    uncovered: Sequence[int],
+    totals: Sequence[Count],
+    uncovered: Sequence[Count],
 ) -> None:
     """Raise ValueError if rules count records that no rule covers, or fallback rules records that rules cover."""
     covered = dict(zip(classes, (n - m for n, m in zip(totals, uncovered, strict=True)), strict=True))
@@ -265,7 +266,7 @@ def check_covered(
             counts = [dict(rule.class_counts).get(label, 0) for label in classes]
             expected = f"at most the class_totals without the uncovered_counts {shown(limits)}"
             raise error(f"rules[{j}].class_counts", expected, counts)
-    decided = dict.fromkeys(classes, 0)
+    decided: dict[Any, Count] = dict.fromkeys(classes, 0)
     for rule in fallbacks:
         for label, n in rule.class_counts:
             decided[label] += n

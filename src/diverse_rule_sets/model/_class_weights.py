@@ -15,7 +15,7 @@ FEW_RECORDS = 20
 MAX_RATIO = 10
 
 
-def balanced_weights(class_totals: Sequence[int] | Integers) -> Floats:
+def balanced_weights(class_totals: Sequence[float] | Integers) -> Floats:
     """Return the balanced weight of a record of each class: ``n / (k * max(n_class, m))``, m = min(20, n / (10 * k)).
 
     There are n records of k classes, n_class of the class. If all classes have at least m records, they have the same
@@ -38,7 +38,7 @@ def balanced_weights(class_totals: Sequence[int] | Integers) -> Floats:
     return np.asarray(totals.sum() / (totals.size * np.maximum(totals, least)))
 
 
-def are_balanced(weights: Sequence[float], class_totals: Sequence[int]) -> bool:
+def are_balanced(weights: Sequence[float], class_totals: Sequence[float]) -> bool:
     """Return whether weights are the balanced weights of these classes, times any number."""
     if not all(class_totals):
         return False

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets.model._counts import UNITS
+
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -45,14 +47,14 @@ class Evidence:
 
     counts: Floats
     labels: Integers
-    totals: Integers
+    totals: Any
     weights: Floats | None
     smoothing: float
 
     @property
     def prior(self) -> Floats:
         """Share of each class among all training records; equal shares if there are none."""
-        total = int(self.totals.sum())
+        total = self.totals.sum()
         return np.asarray(self.totals / total if total else np.full(self.totals.size, 1 / self.totals.size))
 
     @property
@@ -91,11 +93,13 @@ class Evidence:
         """Return the precision of each rule; without smoothing, 0 for a rule that covers no record."""
         if smoothed:
             return np.asarray(self.shares(self.counts)[np.arange(self.labels.size), self.labels])
-        return np.asarray(self.correct_counts / np.maximum(self.counts.sum(axis=1), 1))
+        sizes = self.counts.sum(axis=1)
+        return np.asarray(self.correct_counts / np.where(sizes > 0, sizes, 1))
 
     def f1(self) -> Floats:
         """Return the F1 score of each rule, the harmonic mean of precision and recall, for the label of the rule."""
-        return np.asarray(2 * self.correct_counts / np.maximum(self.counts.sum(axis=1) + self.totals[self.labels], 1))
+        sums = self.counts.sum(axis=1) + self.totals[self.labels]
+        return np.asarray(2 * self.correct_counts / np.where(sums > 0, sums, 1))
 
 
 @dataclass(frozen=True)
@@ -147,11 +151,12 @@ def decide(conflict: str, evidence: Evidence) -> Decision:
         return Decision(positions, evidence.labels, None, classes)
     if conflict == "counts":
         by_size = np.lexsort((classes, -evidence.totals))
+        unit = 1 if (evidence.counts == np.rint(evidence.counts)).all() else UNITS
         scale = np.ones(classes.size, np.int64)
         if evidence.weights is not None:
-            largest = min(_WEIGHT, 2**53 // max(int(evidence.counts.sum()), 1))  # sums are exact as floats too
+            largest = min(_WEIGHT, 2**53 // max(int(evidence.counts.sum() * unit), 1))  # sums are exact as floats too
             scale = np.maximum(_to_integers(evidence.weights / evidence.weights.max(), largest), 1)
-        ballots = evidence.counts.astype(np.int64) * scale
+        ballots, scale = (evidence.counts * unit).astype(np.int64) * scale, scale * unit
         return Decision(np.lexsort((positions, -evidence.correct_counts)), evidence.labels, ballots, by_size, scale)
     scores = evidence.f1() if conflict == "f1" else evidence.precisions(smoothed=conflict != "precision")
     order = np.lexsort((positions, -sizes, -scores))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import EMPTY, Column
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER, identity
+from diverse_rule_sets._input.weights import sums_by
 from diverse_rule_sets.model._condition_base import Condition
 
 # Maximum number of values that a domain lists.
@@ -76,10 +77,10 @@ def used_domains(
     )
 
 
-def domain_of(column: Column, counts: NDArray[np.int64] | None = None) -> Domain:
+def domain_of(column: Column, counts: NDArray[Any] | None = None) -> Domain:
     """Return what is known about the values of a column of training records.
 
-    ``counts`` is the number of records for which each value of the column stands; by default one.
+    ``counts`` is the number of records for which each value of the column stands, or its weight; by default one.
     """
     if column.kind == EMPTY:
         return Domain()
@@ -91,8 +92,7 @@ def domain_of(column: Column, counts: NDArray[np.int64] | None = None) -> Domain
         whole = _all_multiples(numbers, 1)
         return Domain(whole=whole, limits=_limits(numbers) if whole and not column.booleans else None)
     is_known = column.values >= 0
-    sizes = None if counts is None else counts[is_known]
-    counts = np.bincount(column.values[is_known], sizes, minlength=len(column.categories)).astype(np.int64)
+    counts = sums_by(column.values[is_known], len(column.categories), None if counts is None else counts[is_known])
     present = np.flatnonzero(counts)
     if present.size > MAX_VALUES:
         present = np.sort(present[np.argsort(-counts[present], kind="stable")[:MAX_VALUES]])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table
+from diverse_rule_sets._input.weights import Weights, count_by, weighted_records
 from diverse_rule_sets.model._answers import CoverPlan, find_covers, table_for
 from diverse_rule_sets.model._class_weights import are_balanced, balanced_weights
 from diverse_rule_sets.model._condition_base import plain_conditions
@@ -26,12 +27,42 @@ from diverse_rule_sets.model._rules import RuleSet, set_kinds
 Integers = NDArray[np.int64]
 
 
-def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
-    """Return the same rules with all counts computed on given data; see :meth:`RuleSet.evaluated`."""
+class Examples(NamedTuple):
+    """Records of positive weight with known labels.
+
+    Parameters
+    ----------
+    table : the records
+    codes : position of the label of each record among the classes
+    weights : the weights of the records; None if they have none
+    """
+
+    table: Table
+    codes: Integers
+    weights: Weights | None
+
+    def counts(self, records: NDArray[np.bool_], n_classes: int) -> NDArray[Any]:
+        """Count some of the records by class."""
+        weights = None if self.weights is None else self.weights.take(records)
+        return count_by(self.codes[records], n_classes, weights)
+
+
+def examples_of(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any = None) -> Examples:
+    """Return records with their labels among the classes of a rule set, without those of weight 0."""
+    if isinstance(X, Examples):
+        return X
     table = table_for(rule_set, X)
-    codes = as_labels(y, rule_set.classes, table.n_records)
+    records, weights = weighted_records(sample_weight, table.n_records)
+    codes = as_labels(y, rule_set.classes, table.n_records, records)
+    return Examples(table if records is None else table.take(records), codes, weights)
+
+
+def evaluated(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
+    """Return the same rules with all counts computed on given data; see :meth:`RuleSet.evaluated`."""
+    examples = examples_of(rule_set, X, y, sample_weight)
+    table, codes, weights = examples
     n_classes = len(rule_set.classes)
-    totals = np.bincount(codes, minlength=n_classes)
+    totals = count_by(codes, n_classes, weights)
     rules, undecided = [], np.ones(table.n_records, np.bool_)
     covers = find_covers(rule_set.cover_plan, table, rule_set.expected_kinds)
     flags = iter(covers)
@@ -40,18 +71,19 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     def count_points(j: int, records: NDArray[np.bool_]) -> None:
         found = followed_column(rule_set.all_rules[j].conditions)
         if found is not None:
-            by_points[j] = counts_by_points(covers.points[found[0]][records], codes[records], n_classes)
+            own = None if weights is None else weights.take(records)
+            by_points[j] = counts_by_points(covers.points[found[0]][records], codes[records], n_classes, own)
 
     for j, (rule, covered) in enumerate(zip(rule_set.rules, flags, strict=False)):
-        rules.append(_with_counts(rule, rule_set, codes[covered]))
+        rules.append(_with_counts(rule, rule_set, examples.counts(covered, n_classes)))
         count_points(j, covered)
         undecided &= ~covered
-    uncovered = np.bincount(codes[undecided], minlength=n_classes)
+    uncovered = examples.counts(undecided, n_classes)
     fallbacks = []
     for j, (rule, covered) in enumerate(zip(rule_set.fallbacks, flags, strict=True), len(rules)):
         decided = covered & undecided  # the counts of a fallback rule are those of the records that it decides
         count_points(j, decided)
-        fallbacks.append(_with_counts(rule, rule_set, codes[decided]))
+        fallbacks.append(_with_counts(rule, rule_set, examples.counts(decided, n_classes)))
         undecided &= ~decided
     changed = replace(
         rule_set,
@@ -64,9 +96,8 @@ def evaluated(rule_set: RuleSet, X: Any, y: Any) -> RuleSet:
     return set_kinds(with_tables(changed, by_points), covers.kinds)
 
 
-def _with_counts(rule: Rule, rule_set: RuleSet, codes: Integers) -> Rule:
-    """Return a rule with the class counts of some records, given by their classes."""
-    counts = np.bincount(codes, minlength=len(rule_set.classes))
+def _with_counts(rule: Rule, rule_set: RuleSet, counts: NDArray[Any]) -> Rule:
+    """Return a rule with class counts."""
     return replace(rule, class_counts=tuple(zip(rule_set.classes, counts.tolist(), strict=True)))
 
 
@@ -79,17 +110,25 @@ def _weights(rule_set: RuleSet, totals: Integers) -> tuple[float, ...] | None:
     return tuple((balanced / float(totals / totals.sum() @ balanced)).tolist())  # scaled as in a fit
 
 
-def with_rule(rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None) -> RuleSet:
+def with_rule(
+    rule_set: RuleSet, rule: Rule | str, X: Any, y: Any, position: int | None, sample_weight: Any = None
+) -> RuleSet:
     """Return the rule set with one more rule; see :meth:`RuleSet.with_rule`."""
     position = len(rule_set.rules) if position is None else as_position("position", position, len(rule_set.rules) + 1)
-    rules, table = list(rule_set.rules), table_for(rule_set, X).with_cache()
-    rules.insert(position, _as_rule(rule, rule_set, table))
-    changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), table, y)
-    _warn(changed, position, table)
+    rules, examples = list(rule_set.rules), _cached(rule_set, X, y, sample_weight)
+    rules.insert(position, _as_rule(rule, rule_set, examples.table))
+    changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), examples)
+    _warn(changed, position, examples.table)
     return changed
 
 
-def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
+def _cached(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any) -> Examples:
+    """Return records with known labels, whose columns are read once."""
+    examples = examples_of(rule_set, X, y, sample_weight)
+    return examples._replace(table=examples.table.with_cache())
+
+
+def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
     """Return the rule set without one rule or fallback rule; see :meth:`RuleSet.without_rule`."""
     position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
     rules, fallbacks = list(rule_set.rules), list(rule_set.fallbacks)
@@ -97,19 +136,23 @@ def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any) -> R
         del rules[position]
     else:
         del fallbacks[position - len(rules)], may_change[position - len(rules)]
-    return recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, X, y)
+    examples = examples_of(rule_set, X, y, sample_weight)
+    return recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, examples)
 
 
-def replace_rule(rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
+def replace_rule(
+    rule_set: RuleSet, rule: Rule | str | int, by: Rule | str, X: Any, y: Any, sample_weight: Any = None
+) -> RuleSet:
     """Return the rule set with one rule replaced by another; see :meth:`RuleSet.replace`."""
     position, may_change = _find(rule, rule_set), likeliest_labels(rule_set)
-    rules, fallbacks, table = list(rule_set.rules), list(rule_set.fallbacks), table_for(rule_set, X).with_cache()
+    rules, fallbacks, examples = list(rule_set.rules), list(rule_set.fallbacks), _cached(rule_set, X, y, sample_weight)
+    table = examples.table
     if position < len(rules):
         rules[position] = _as_rule(by, rule_set, table)
     else:
         fallbacks[position - len(rules)] = _as_rule(by, rule_set, table)
         may_change[position - len(rules)] = False  # the label that the user gave is not changed
-    changed = recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, table, y)
+    changed = recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, examples)
     _warn(changed, position, table)
     return changed
 
@@ -141,16 +184,16 @@ def _fallback_labels(rule_set: RuleSet) -> list[tuple[bool, bool, Any]]:
     ]
 
 
-def recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSet:
+def recount(rule_set: RuleSet, may_change: list[bool], examples: Examples) -> RuleSet:
     """Compute all counts, and set the labels of fallback rules, and the default label, to the likeliest class.
 
     Parameters
     ----------
     rule_set : the rules
     may_change : for each fallback rule and for the default label, whether its label may be changed
-    X, y : records, and their labels
+    examples : records, and their labels
     """
-    changed = _with_domains(evaluated(rule_set, X, y), table_for(rule_set, X))
+    changed = _with_domains(evaluated(rule_set, examples, None), examples)
     labels = [fallback.label for fallback in changed.fallbacks] + [changed.default]
     for j, (has_records, is_likeliest, likeliest) in enumerate(_fallback_labels(changed)):
         if may_change[j] and has_records and not is_likeliest:
@@ -158,20 +201,21 @@ def recount(rule_set: RuleSet, may_change: list[bool], X: Any, y: Any) -> RuleSe
     fallbacks = (replace(fallback, label=label) for fallback, label in zip(changed.fallbacks, labels[:-1], strict=True))
     relabelled = replace(changed, fallbacks=tuple(fallbacks), default=labels[-1])
     if relabelled.follows_points and relabelled.fallbacks != changed.fallbacks:
-        return evaluated(relabelled, X, y)  # the bounds of probabilities by points depend on the label
+        return evaluated(relabelled, examples, None)  # the bounds of probabilities by points depend on the label
     return relabelled
 
 
-def _with_domains(rule_set: RuleSet, table: Table) -> RuleSet:
-    """Return the rule set with the values of a table in columns that are new to it or have values that are."""
-    domains = dict(rule_set.domains)
+def _with_domains(rule_set: RuleSet, examples: Examples) -> RuleSet:
+    """Return the rule set with the values of some records in columns that are new to it or have values that are."""
+    domains, table = dict(rule_set.domains), examples.table
+    weights = None if examples.weights is None else examples.weights.values
     listed: dict[Hashable, list[Any]] = {}
     for condition in plain_conditions(rule_set.all_rules):
         listed.setdefault(condition.column, []).extend(condition.values_named)
     for name, values in listed.items():
         known = domains.get(name)
         if known is None or not all(value in known for value in values):
-            found = domain_of(table.column(name, rule_set.expected_kind(name)))
+            found = domain_of(table.column(name, rule_set.expected_kind(name)), weights)
             domains[name] = found if known is None else known.union(found)
     return replace(rule_set, domains=used_domains(domains, plain_conditions(rule_set.all_rules)))
 

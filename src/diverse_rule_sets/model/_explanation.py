@@ -17,6 +17,7 @@ from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._axes import MISSING_TEXT, Axis
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition, Equals
+from diverse_rule_sets.model._counts import count_text
 from diverse_rule_sets.model._figures import percent, weight_word, weighted_share
 from diverse_rule_sets.model._formatting import format_label, format_list_label, format_name, label_position
 from diverse_rule_sets.model._record_points import CardPoints, record_text
@@ -179,8 +180,9 @@ def _reason_lines(
         lines.append(f"In this record {_join([f'{format_name(name)} is {record[name]}' for name in columns], 'and')}.")
     lines += points_lines
     if rule.n_covered:
-        records = f"{rule.n_covered:,} training records that it {'decides' if is_fallback else 'covers'}"
-        lines.append(f"Of {records}, {rule.n_correct:,} were {format_label(rule.label)}{_weighted(rule_set, rule)}.")
+        records = f"{count_text(rule.n_covered)} training records that it {'decides' if is_fallback else 'covers'}"
+        correct = f"{count_text(rule.n_correct)} were {format_label(rule.label)}"
+        lines.append(f"Of {records}, {correct}{_weighted(rule_set, rule)}.")
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._formatting import format_label
 
 if TYPE_CHECKING:
@@ -43,10 +44,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%".replace(".0%", "%")
 
 
-def class_counts_text(class_counts: Sequence[tuple[Any, int]]) -> str:
+def class_counts_text(class_counts: Sequence[tuple[Any, Count]]) -> str:
     """Return class counts as text such as `: 38 virginica, 1 versicolor`, the largest first; empty without records."""
     present = sorted((pair for pair in class_counts if pair[1]), key=lambda pair: -pair[1])
-    texts = (f"{n:,} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present)
+    texts = (
+        f"{count_text(n)} {'' if isinstance(label, str) else 'of class '}{format_label(label)}" for label, n in present
+    )
     return ": " + ", ".join(texts) if present else ""
 
 
@@ -58,7 +61,7 @@ def weight_word(rule_set: RuleSet) -> str:
     return "balanced" if _is_balanced(weights, rule_set.class_totals) else "weighted"
 
 
-def weighted_share(rule_set: RuleSet, label: Any, counts: Sequence[int]) -> float | None:
+def weighted_share(rule_set: RuleSet, label: Any, counts: Sequence[Count]) -> float | None:
     """Return the share of a label in class counts, by class weights; None if that says no more than the counts do.
 
     Parameters
@@ -114,7 +117,7 @@ def probability_text(rule_set: RuleSet) -> str:
     }[weight_word(rule_set)]
 
 
-def _is_balanced(weights: Sequence[float], totals: Sequence[int]) -> bool:
+def _is_balanced(weights: Sequence[float], totals: Sequence[Count]) -> bool:
     """Return whether all classes have the same total weight."""
     mass = [weight * total for weight, total in zip(weights, totals, strict=True)]
     return max(mass) < 1.001 * min(mass)

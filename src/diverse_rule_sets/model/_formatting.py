@@ -20,13 +20,16 @@ _AMBIGUOUS_NAME = re.compile(
     r"[=<>!\"'`{}]|^\[|^\s|\s$|^$|^[-+.\d][-+.:\deEZT ]*$|^(IF|AND|THEN|OTHERWISE)\b"
     r"|\b(AND|THEN|is +missing)\b|\b(in|not)$"
 )
+# A number of records, which need not be whole.
+_COUNT = r"\d++(?:,\d\d\d)*+(?:\.\d++)?+"
 # The figures that are printed after a label, of rules, fallback rules and the default label, up to the class counts.
 _FIGURES = (
-    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, (?:(?:balanced|weighted) [<>]?\d\.\d\d, )?+covers [\d,]++ of"
-    r"|covers none of|[<>]?\d\.\d\d of|no rule (?:and no fallback rule )?+covers [\d,]++ of"
+    r"\((?:decides no records|(?:precision [<>]?\d\.\d\d, (?:(?:balanced|weighted) [<>]?\d\.\d\d, )?+"
+    rf"covers {_COUNT} of"
+    rf"|covers none of|[<>]?\d\.\d\d of|no rule (?:and no fallback rule )?+covers {_COUNT} of"
     r"|some rule (?:or fallback rule )?+covers each of the)"
-    r" \d++(?:,\d\d\d)*+(?: records)?+(?:, (?:balanced|weighted) [<>]?\d\.\d\d)?+"
-    r"|for records that no rule (?:and no fallback rule )?+covers: none of [\d,]++ in training)"
+    rf" {_COUNT}(?: records)?+(?:, (?:balanced|weighted) [<>]?\d\.\d\d)?+"
+    rf"|for records that no rule (?:and no fallback rule )?+covers: none of {_COUNT} in training)"
 )
 _FIGURES_IN_LABEL = re.compile(rf"\s{_FIGURES}[:)]")
 _FIGURES_AFTER_LABEL = re.compile(rf"(?<=\s){_FIGURES}(?::|\)\Z)")

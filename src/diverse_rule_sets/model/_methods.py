@@ -69,7 +69,7 @@ class RuleSetMethods:
 
         return why(_rule_set(self), X, label)
 
-    def evaluated(self, X: Any, y: Any) -> RuleSet:
+    def evaluated(self, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
         """Return the same rules with all counts computed on given data.
 
         The counts determine the precisions, the probabilities and the deciding rules.
@@ -77,12 +77,16 @@ class RuleSetMethods:
         Parameters
         ----------
         X, y : records, and their labels among ``classes``
+        sample_weight : weights of the records, as in ``fit``: whole numbers are counts, other weights are scaled to sum
+            to the number of records of positive weight
         """
         from diverse_rule_sets.model._editing import evaluated
 
-        return evaluated(_rule_set(self), X, y)
+        return evaluated(_rule_set(self), X, y, sample_weight)
 
-    def with_rule(self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None) -> RuleSet:
+    def with_rule(
+        self, rule: Rule | str, X: Any, y: Any, *, position: int | None = None, sample_weight: Any = None
+    ) -> RuleSet:
         """Return the rule set with one more rule, with all counts computed on given data.
 
         Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
@@ -94,6 +98,7 @@ class RuleSetMethods:
         rule : the rule, or its text such as ``"IF age <= 37 THEN good"``
         X, y : records, and their labels among ``classes``
         position : the printed number of the new rule; by default it becomes the last rule
+        sample_weight : weights of the records, as in ``fit``
 
         Examples
         --------
@@ -108,9 +113,9 @@ class RuleSetMethods:
         """
         from diverse_rule_sets.model._editing import with_rule
 
-        return with_rule(_rule_set(self), rule, X, y, position)
+        return with_rule(_rule_set(self), rule, X, y, position, sample_weight)
 
-    def without_rule(self, rule: Rule | str | int, X: Any, y: Any) -> RuleSet:
+    def without_rule(self, rule: Rule | str | int, X: Any, y: Any, *, sample_weight: Any = None) -> RuleSet:
         """Return the rule set without one rule or fallback rule, with all counts computed on given data.
 
         Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
@@ -120,12 +125,13 @@ class RuleSetMethods:
         ----------
         rule : the printed number of the rule, the rule itself, or its text
         X, y : records, and their labels among ``classes``
+        sample_weight : weights of the records, as in ``fit``
         """
         from diverse_rule_sets.model._editing import without_rule
 
-        return without_rule(_rule_set(self), rule, X, y)
+        return without_rule(_rule_set(self), rule, X, y, sample_weight)
 
-    def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any) -> RuleSet:
+    def replace(self, rule: Rule | str | int, by: Rule | str, X: Any, y: Any, *, sample_weight: Any = None) -> RuleSet:
         """Return the rule set with one rule or fallback rule replaced, with all counts computed on given data.
 
         Fallback rules, and the default label, whose label was the likeliest class of the records that they decide get
@@ -137,13 +143,21 @@ class RuleSetMethods:
         rule : the printed number of the rule to replace, the rule itself, or its text
         by : the new rule, or its text
         X, y : records, and their labels among ``classes``
+        sample_weight : weights of the records, as in ``fit``
         """
         from diverse_rule_sets.model._editing import replace_rule
 
-        return replace_rule(_rule_set(self), rule, by, X, y)
+        return replace_rule(_rule_set(self), rule, by, X, y, sample_weight)
 
     def with_sign(
-        self, sign: Sign | str, X: Any, y: Any, *, scorecard: str | None = None, position: int | None = None
+        self,
+        sign: Sign | str,
+        X: Any,
+        y: Any,
+        *,
+        scorecard: str | None = None,
+        position: int | None = None,
+        sample_weight: Any = None,
     ) -> RuleSet:
         r"""Return the rule set with one more sign of a scorecard, with all counts computed on given data.
 
@@ -157,6 +171,7 @@ class RuleSetMethods:
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
         position : the number of the new sign, from 1 in the printed order; by default it becomes the last sign
+        sample_weight : weights of the records, as in ``fit``
 
         Examples
         --------
@@ -175,10 +190,16 @@ class RuleSetMethods:
         """
         from diverse_rule_sets.model._scorecard_editing import with_sign
 
-        return with_sign(_rule_set(self), sign, X, y, scorecard, position)
+        return with_sign(_rule_set(self), sign, X, y, scorecard, position, sample_weight)
 
     def without_sign(
-        self, sign: Sign | Condition | str | int, X: Any, y: Any, *, scorecard: str | None = None
+        self,
+        sign: Sign | Condition | str | int,
+        X: Any,
+        y: Any,
+        *,
+        scorecard: str | None = None,
+        sample_weight: Any = None,
     ) -> RuleSet:
         """Return the rule set without one sign of a scorecard; all else is as in :meth:`with_sign`.
 
@@ -187,13 +208,21 @@ class RuleSetMethods:
         sign : the number of the sign, from 1 in the printed order, its condition such as ``"age > 55"``, or itself
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
+        sample_weight : weights of the records, as in ``fit``
         """
         from diverse_rule_sets.model._scorecard_editing import without_sign
 
-        return without_sign(_rule_set(self), sign, X, y, scorecard)
+        return without_sign(_rule_set(self), sign, X, y, scorecard, sample_weight)
 
     def with_points(
-        self, sign: Sign | Condition | str | int, points: Any, X: Any, y: Any, *, scorecard: str | None = None
+        self,
+        sign: Sign | Condition | str | int,
+        points: Any,
+        X: Any,
+        y: Any,
+        *,
+        scorecard: str | None = None,
+        sample_weight: Any = None,
     ) -> RuleSet:
         """Return the rule set with other points of a sign of a scorecard; all else is as in :meth:`with_sign`.
 
@@ -203,10 +232,11 @@ class RuleSetMethods:
         points : a whole number other than 0; a dict of labels to such numbers if there are several labels
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
+        sample_weight : weights of the records, as in ``fit``
         """
         from diverse_rule_sets.model._scorecard_editing import with_points
 
-        return with_points(_rule_set(self), sign, points, X, y, scorecard)
+        return with_points(_rule_set(self), sign, points, X, y, scorecard, sample_weight)
 
     def to_frame(self, like: Any = None) -> Any:
         """Return the rule set as a data frame: the rules, the fallback rules and the default label, a row each.

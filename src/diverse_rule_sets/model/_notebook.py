@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._figures import class_counts_text, percent, weight_text, weighted_precision
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._notebook_parts import colour_of, condition_html, element, label_html, text_html
@@ -36,7 +37,7 @@ def table(rule_set: RuleSet) -> str:
     n_uncovered = sum(rule_set.uncovered_counts)
     if rule_set.fallbacks:
         number = _count(len(rule_set.fallbacks), "fallback rule")
-        condition = f"if no rule covers a record ({n_uncovered:,} of {n_records:,})"
+        condition = f"if no rule covers a record ({count_text(n_uncovered)} of {count_text(n_records)})"
         parts.append(f"<details><summary>{number}: {condition}, the first one that covers it decides</summary>")
         parts.append(_rows(rule_set, rule_set.fallbacks, len(rule_set) + 1, n_records) + "</details>")
     parts.append(f"<p>{_default(rule_set)}</p>")
@@ -85,7 +86,7 @@ def _legend(rule_set: RuleSet) -> str:
     return f'<p class="drs-classes">{"".join(label_html(rule_set.classes, label) for label in rule_set.classes)}</p>'
 
 
-def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) -> str:
+def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: Count) -> str:
     """Return some rules as the rows of a table."""
     names = "".join(f'<th class="drs-narrow{kind}">{name}</th>' for name, kind in _HEADINGS)
     head = f'<tr><th class="drs-narrow"></th><th>IF</th>{names}</tr>'
@@ -96,7 +97,7 @@ def _rows(rule_set: RuleSet, rules: Sequence[Rule], first: int, n_records: int) 
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
+def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: Count) -> str:
     """Return one rule as a row of a table."""
     precision = escape(percent(rule.precision)) if rule.n_covered else "–"
     share = f'<br><span class="drs-muted">{escape(percent(rule.n_covered / n_records))}</span>' if n_records else ""
@@ -107,7 +108,7 @@ def _row(rule_set: RuleSet, rule: Rule, number: int, n_records: int) -> str:
         f'<tr><td class="drs-narrow drs-figure">{number}</td><td><div class="drs-body">{_body(rule)}</div>{steps}</td>'
         f'<td class="drs-narrow">{label_html(rule_set.classes, rule.label)}</td>'
         f'<td class="drs-narrow">{precision}{weighted}{_bar(rule_set.classes, rule)}</td>'
-        f'<td class="drs-narrow drs-figure">{rule.n_covered:,}{share}</td></tr>'
+        f'<td class="drs-narrow drs-figure">{count_text(rule.n_covered)}{share}</td></tr>'
     )
 
 
@@ -146,7 +147,7 @@ def _bar(classes: Sequence[Any], rule: Rule) -> str:
     return f"{start}{''.join(rects)}</svg>" if rects else ""
 
 
-def _counts(class_counts: Sequence[tuple[Any, int]]) -> str:
+def _counts(class_counts: Sequence[tuple[Any, Count]]) -> str:
     """Return class counts as :func:`class_counts_text` does, with each label isolated from the figures around it."""
     texts = (class_counts_text([pair]).removeprefix(": ") for pair in sorted(class_counts, key=lambda pair: -pair[1]))
     return ": " + ", ".join(f'<bdi dir="ltr">{escape(text, quote=True)}</bdi>' for text in texts if text)
@@ -157,6 +158,6 @@ def _rect(left: float, width: float, height: str, colour: str) -> str:
     return f'<rect x="{100 * left:.2f}%" width="{100 * width:.2f}%" {height} fill="{colour}"/>'
 
 
-def _count(n: int, noun: str) -> str:
+def _count(n: Count, noun: str) -> str:
     """Return a number with its noun, such as `1 record` or `2 records`."""
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+    return f"{count_text(n)} {noun}" + ("" if n == 1 else "s")

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.values import plain
+from diverse_rule_sets._input.weights import Weights, count_by
 from diverse_rule_sets.model._checks import error, shown
 from diverse_rule_sets.model._conditions import Condition, Equals, is_number
 from diverse_rule_sets.model._scorecards import LEAD, POINTS, Scorecard, ScorecardColumn
@@ -219,8 +220,9 @@ class FollowedRule:
         own = float(self.shares[self.rule_label])
         if not self._keeps_label:
             return _TINY, 1 - _TINY
-        rest = max(1 - float(self.shares[self.label]), _TINY)
         others = np.delete(self.shares, self.label)
+        rest = 1 - float(self.shares[self.label])
+        rest = rest if rest >= _TINY else max(float(others.sum()), _SMALLEST)  # the difference is rounded
         largest = float(others.max(initial=0.0)) / rest  # of the other classes, as a share of what is left
         if self.rule_label == self.label:
             # p = (1 + margin) * (1 - p) * largest
@@ -238,11 +240,13 @@ def _logistics(x: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.clip(x, -500, 500))))
 
 
-def counts_by_points(points: Integers, codes: Integers, n_classes: int) -> dict[int, Integers]:
-    """Return the class counts of some records by points, ascending."""
+def counts_by_points(
+    points: Integers, codes: Integers, n_classes: int, weights: Weights | None = None
+) -> dict[int, Integers]:
+    """Return the class counts of some records by points, ascending; by weight, if they have weights."""
     levels, which = np.unique(points, return_inverse=True)
-    counts = np.zeros((levels.size, n_classes), np.int64)
-    np.add.at(counts, (which.reshape(-1), codes), 1)
+    counts = count_by(which.reshape(-1) * n_classes + codes, levels.size * n_classes, weights)
+    counts = counts.reshape(levels.size, n_classes)
     return dict(zip(levels.tolist(), counts, strict=True))
 
 

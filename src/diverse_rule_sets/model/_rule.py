@@ -13,6 +13,7 @@ from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import CoverPlan, expected_kinds, find_covers
 from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label
 from diverse_rule_sets.model._conditions import Condition, Flags
+from diverse_rule_sets.model._counts import Count, as_counts
 from diverse_rule_sets.model._formatting import format_body, format_label
 from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._point_probabilities import PointsTable, check_points_table
@@ -31,7 +32,8 @@ class Rule:
     conditions : tuple of Condition, at most one per column; an interval must contain a value
     label : the label that the rule predicts: text, a finite number or a boolean
     class_counts : pairs of (label, number of training records of that class that the rule covers); a label that is
-        left out has the count 0
+        left out has the count 0. With sample weights it is their weight: an integer, or a float if it is not whole, a
+        multiple of 2**-10
     points_table : the class probabilities by points, if the rule tests a scorecard; None: the same for all records
 
     Examples
@@ -49,7 +51,7 @@ class Rule:
 
     conditions: tuple[Condition, ...]
     label: Any
-    class_counts: tuple[tuple[Any, int], ...] = field(default=(), compare=False)
+    class_counts: tuple[tuple[Any, Count], ...] = field(default=(), compare=False)
     points_table: PointsTable | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -90,14 +92,14 @@ class Rule:
         return cls(*parse_rule(text, scorecards, checked_orders(orders)))
 
     @property
-    def n_covered(self) -> int:
+    def n_covered(self) -> Count:
         """The number of training records that the rule covers."""
-        return sum(count for _, count in self.class_counts)
+        return as_counts([sum(count for _, count in self.class_counts)])[0]
 
     @property
-    def n_correct(self) -> int:
+    def n_correct(self) -> Count:
         """The number of training records that the rule covers and that have its label."""
-        return sum(count for label, count in self.class_counts if label == self.label)
+        return as_counts([sum(count for label, count in self.class_counts if label == self.label)])[0]
 
     @property
     def precision(self) -> float:

@@ -23,6 +23,7 @@ from diverse_rule_sets.model._batches import answers_of, joined
 from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Flags
+from diverse_rule_sets.model._counts import Count, as_counts
 from diverse_rule_sets.model._decision import CONFLICTS, Decision, Evidence, decide
 from diverse_rule_sets.model._domains import Domain
 from diverse_rule_sets.model._methods import RuleSetMethods
@@ -49,7 +50,7 @@ class RuleSet(RuleSetMethods):
     rules : tuple of Rule
     classes : all labels, sorted: all text, all numbers or all booleans
     default : the default label, of records that no rule and no fallback rule covers
-    class_totals : number of training records of each class
+    class_totals : number of training records of each class; with sample weights their weight, see :class:`Rule`
     uncovered_counts : number of training records of each class that no rule covers
     conflict : which rule decides if several rules cover a record: one of the keys of ``CONFLICTS``, or a function that
         takes the covering rules and returns one of them
@@ -74,8 +75,8 @@ class RuleSet(RuleSetMethods):
     rules: tuple[Rule, ...]
     classes: tuple[Any, ...]
     default: Any
-    class_totals: tuple[int, ...]
-    uncovered_counts: tuple[int, ...]
+    class_totals: tuple[Count, ...]
+    uncovered_counts: tuple[Count, ...]
     conflict: Conflict = "precision"
     fallbacks: tuple[Rule, ...] = ()
     class_weights: tuple[float, ...] | None = None
@@ -317,7 +318,7 @@ class RuleSet(RuleSetMethods):
         return Evidence(
             self.class_counts(self.rules),
             self.labels_of(np.arange(len(self.rules))),
-            np.array(self.class_totals, np.int64),
+            np.array(self.class_totals),
             None if self.class_weights is None else np.array(self.class_weights, np.float64),
             float(len(self.classes) if self.smoothing is None else self.smoothing),
         )
@@ -339,13 +340,13 @@ class RuleSet(RuleSetMethods):
         return self.evidence.shares(np.vstack(counts))
 
     @property
-    def default_counts(self) -> tuple[int, ...]:
+    def default_counts(self) -> tuple[Count, ...]:
         """Number of training records of each class that no rule and no fallback rule covers.
 
         If there are none, that of the records that no rule covers; if there are none either, that of all records.
         """
         decided = self.class_counts(self.fallbacks).sum(axis=0)
-        own = tuple(int(n) for n in np.maximum(np.array(self.uncovered_counts) - decided, 0))
+        own = tuple(as_counts(np.maximum(np.array(self.uncovered_counts) - decided, 0)))
         return next((counts for counts in (own, self.uncovered_counts) if any(counts)), self.class_totals)
 
     def labels_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any
 from diverse_rule_sets._input.checks import did_you_mean, warn
 from diverse_rule_sets.model._checks import error, shown
 from diverse_rule_sets.model._conditions import Condition, Equals
-from diverse_rule_sets.model._editing import as_position, known_orders, likeliest_labels, recount
+from diverse_rule_sets.model._editing import Examples, as_position, examples_of, known_orders, likeliest_labels, recount
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._ranges import NO_ORDERS, Orders, orders_of
 from diverse_rule_sets.model._rule import Rule
@@ -20,19 +20,30 @@ from diverse_rule_sets.model._scorecards import Scorecard, ScorecardColumn
 from diverse_rule_sets.model._signs import Sign
 
 
-def with_sign(rule_set: RuleSet, sign: Sign | str, X: Any, y: Any, name: str | None, position: int | None) -> RuleSet:
+def with_sign(
+    rule_set: RuleSet,
+    sign: Sign | str,
+    X: Any,
+    y: Any,
+    name: str | None,
+    position: int | None,
+    sample_weight: Any = None,
+) -> RuleSet:
     """Return the rule set with one more sign of a scorecard; see :meth:`RuleSet.with_sign`."""
     card = _scorecard(rule_set, name)
-    added, signs = _as_sign(sign, card, known_orders(rule_set, X)), list(card.signs)
+    examples, signs = examples_of(rule_set, X, y, sample_weight), list(card.signs)
+    added = _as_sign(sign, card, known_orders(rule_set, X))
     if any(known.condition == added.condition for known in signs):
         raise ValueError(
             f"the scorecard {card.name!r} has the sign {added.condition} already; with_points changes its points"
         )
     signs.insert(len(signs) if position is None else as_position("position", position, len(signs) + 1), added)
-    return _with_signs(rule_set, card, signs, X, y)
+    return _with_signs(rule_set, card, signs, examples)
 
 
-def without_sign(rule_set: RuleSet, sign: Sign | Condition | str | int, X: Any, y: Any, name: str | None) -> RuleSet:
+def without_sign(
+    rule_set: RuleSet, sign: Sign | Condition | str | int, X: Any, y: Any, name: str | None, sample_weight: Any = None
+) -> RuleSet:
     """Return the rule set without one sign of a scorecard; see :meth:`RuleSet.without_sign`."""
     card = _scorecard(rule_set, name)
     position = _find(sign, card)
@@ -40,11 +51,18 @@ def without_sign(rule_set: RuleSet, sign: Sign | Condition | str | int, X: Any, 
         raise ValueError(
             f"{card.signs[0].condition} is the only sign of the scorecard {card.name!r}; remove the rules that use it"
         )
-    return _with_signs(rule_set, card, [*card.signs[:position], *card.signs[position + 1 :]], X, y)
+    signs = [*card.signs[:position], *card.signs[position + 1 :]]
+    return _with_signs(rule_set, card, signs, examples_of(rule_set, X, y, sample_weight))
 
 
 def with_points(
-    rule_set: RuleSet, sign: Sign | Condition | str | int, points: Any, X: Any, y: Any, name: str | None
+    rule_set: RuleSet,
+    sign: Sign | Condition | str | int,
+    points: Any,
+    X: Any,
+    y: Any,
+    name: str | None,
+    sample_weight: Any = None,
 ) -> RuleSet:
     """Return the rule set with other points of a sign of a scorecard; see :meth:`RuleSet.with_points`."""
     card = _scorecard(rule_set, name)
@@ -56,7 +74,7 @@ def with_points(
             )
         points = {card.labels[0]: points}
     signs[position] = _as_sign(Sign(signs[position].condition, points), card)
-    return _with_signs(rule_set, card, signs, X, y)
+    return _with_signs(rule_set, card, signs, examples_of(rule_set, X, y, sample_weight))
 
 
 def _scorecard(rule_set: RuleSet, name: str | None) -> Scorecard:
@@ -108,13 +126,13 @@ def _find(sign: Any, card: Scorecard) -> int:
     return conditions.index(condition)
 
 
-def _with_signs(rule_set: RuleSet, card: Scorecard, signs: list[Sign], X: Any, y: Any) -> RuleSet:
+def _with_signs(rule_set: RuleSet, card: Scorecard, signs: list[Sign], examples: Examples) -> RuleSet:
     """Return the rule set with other signs of a scorecard, in all rules and fallback rules that use it."""
     changed = Scorecard(card.name, tuple(signs), card.labels, card.base)
     rules, fallbacks = (
         tuple(_with_scorecard(rule, card, changed) for rule in some) for some in (rule_set.rules, rule_set.fallbacks)
     )
-    edited = recount(replace(rule_set, rules=rules, fallbacks=fallbacks), likeliest_labels(rule_set), X, y)
+    edited = recount(replace(rule_set, rules=rules, fallbacks=fallbacks), likeliest_labels(rule_set), examples)
     for number, (before, after) in enumerate(zip(rule_set.all_rules, edited.all_rules, strict=True), 1):
         for old, new in zip(before.conditions, after.conditions, strict=True):
             outcome, reason = _fixed_outcome(new)

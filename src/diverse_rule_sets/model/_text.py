@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from diverse_rule_sets._util.frames import frame_like
+from diverse_rule_sets.model._counts import Count, as_counts, count_text, is_fractional
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._figures import class_counts_text, digits, weight_text, weighted_precision
 from diverse_rule_sets.model._formatting import format_body, format_label, format_listed_name, format_value
@@ -42,12 +43,13 @@ def _coverage_text(rule_set: RuleSet) -> str:
     """Return how many training records no rule covers."""
     n_uncovered, total = sum(rule_set.uncovered_counts), sum(rule_set.class_totals)
     if not n_uncovered:
-        return f"some rule covers each of the {total:,} records"
+        return f"some rule covers each of the {count_text(total)} records"
     uncovered = tuple(zip(rule_set.classes, rule_set.uncovered_counts, strict=True))
-    return f"no rule covers {n_uncovered:,} of {total:,} records{class_counts_text(uncovered)}"
+    texts = class_counts_text(uncovered)
+    return f"no rule covers {count_text(n_uncovered)} of {count_text(total)} records{texts}"
 
 
-def n_default(rule_set: RuleSet) -> int:
+def n_default(rule_set: RuleSet) -> Count:
     """Return the number of training records that get the default label."""
     return max(sum(rule_set.uncovered_counts) - sum(rule.n_covered for rule in rule_set.fallbacks), 0)
 
@@ -72,10 +74,11 @@ def _default_text(rule_set: RuleSet) -> str:
     if not total:
         return f"OTHERWISE {label}"
     if not n_default(rule_set):
-        return f"OTHERWISE {label} (for records that {nothing} covers: none of {total:,} in training)"
+        return f"OTHERWISE {label} (for records that {nothing} covers: none of {count_text(total)} in training)"
     counts = rule_set.default_counts if rule_set.fallbacks else rule_set.uncovered_counts
     texts = class_counts_text(tuple(zip(rule_set.classes, counts, strict=True)))
-    return f"OTHERWISE {label} ({nothing} covers {n_default(rule_set):,} of {total:,} records{texts})"
+    covers = f"{nothing} covers {count_text(n_default(rule_set))} of {count_text(total)} records"
+    return f"OTHERWISE {label} ({covers}{texts})"
 
 
 def missing_text(rule_set: RuleSet) -> str:
@@ -106,13 +109,13 @@ def conflict_text(rule_set: RuleSet) -> str:
 def frame_columns(rule_set: RuleSet) -> dict[str, list[Any]]:
     """Return the rules, the fallback rules, the default label and the signs as the columns of a table, a row each."""
     all_rules = rule_set.all_rules
-    counts = [*rule_set.class_counts(all_rules).astype(int).tolist(), list(rule_set.default_counts)]
+    counts = [*map(as_counts, rule_set.class_counts(all_rules)), list(rule_set.default_counts)]
     if not n_default(rule_set):
         counts[-1] = [0] * len(rule_set.classes)
-    sizes = [sum(row) for row in counts]
+    sizes = as_counts(sum(row) for row in counts)
     labels = [*(rule.label for rule in all_rules), rule_set.default]
     correct = [row[rule_set.classes.index(label)] for row, label in zip(counts, labels, strict=True)]
-    total = max(sum(rule_set.class_totals), 1)
+    total = sum(rule_set.class_totals) or 1
     parts = ["rule"] * len(rule_set.rules) + ["fallback"] * len(rule_set.fallbacks)
     columns: dict[str, list[Any]] = {
         "rule": [*range(1, len(all_rules) + 1), None],
@@ -160,8 +163,9 @@ def as_frame(like: Any, columns: dict[str, list[Any]], whole: Sequence[str] = ("
 def rules_frame(rule_set: RuleSet, like: Any) -> Any:
     """Return the rule set as a data frame of the library of a table."""
     columns = frame_columns(rule_set)
-    counts = [f"n {format_label(label)}" for label in rule_set.classes]
-    whole = ["rule", "covers", *counts, "points"] if rule_set.scorecards else ["rule"]
+    counts = ["covers", *(f"n {format_label(label)}" for label in rule_set.classes)]
+    counts = [] if is_fractional(n for name in counts for n in columns[name]) else counts
+    whole = ["rule", *counts, "points"] if rule_set.scorecards else ["rule"]
     return as_frame(like, columns, whole)
 
 
@@ -194,9 +198,9 @@ def reason_of_counts(rule_set: RuleSet, group: Sequence[int], label: int) -> str
         rule = rule_set.rules[group[0]]
         ending = "" if rule.label == rule_set.classes[label] else result
         return f"{rule}{class_counts_text(rule.class_counts)}{ending}"
-    sums = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0).astype(int)
+    sums = rule_set.class_counts([rule_set.rules[j] for j in group]).sum(axis=0)
     numbers = ", ".join(str(j + 1) for j in group[:-1]) + f" and {group[-1] + 1}"
-    counts = class_counts_text(tuple(zip(rule_set.classes, sums.tolist(), strict=True)))
+    counts = class_counts_text(tuple(zip(rule_set.classes, as_counts(sums), strict=True)))
     return f"rules {numbers} together{counts}{result}"
 
 
@@ -232,8 +236,8 @@ def _rule_text(rule: Rule, rule_set: RuleSet, indent: int) -> str:
     body = one_line if len(one_line) <= 88 else "IF " + f"\n{margin}AND ".join(map(str, rule.conditions))
     weighted = weighted_precision(rule_set, rule)
     precision = f"precision {digits(rule.precision)}, {weighted + ', ' if weighted else ''}"
-    figures = f"{precision}covers {rule.n_covered:,} of {total:,} records"
-    figures = figures if rule.n_covered else f"covers none of {total:,} records"
+    figures = f"{precision}covers {count_text(rule.n_covered)} of {count_text(total)} records"
+    figures = figures if rule.n_covered else f"covers none of {count_text(total)} records"
     return f"{body}\n{margin}THEN {format_label(rule.label)} ({figures}{class_counts_text(rule.class_counts)})"
 
 
@@ -241,7 +245,7 @@ def _fallback_text(rule: Rule, rule_set: RuleSet, indent: int) -> str:
     """Return one fallback rule with its figures as text, on one line if it fits."""
     body, label = f"IF {format_body(rule.conditions)}", format_label(rule.label)
     weighted = weighted_precision(rule_set, rule)
-    figures = f"{digits(rule.precision)} of {rule.n_covered:,}{', ' + weighted if weighted else ''}"
+    figures = f"{digits(rule.precision)} of {count_text(rule.n_covered)}{', ' + weighted if weighted else ''}"
     figures = f"({figures}{class_counts_text(rule.class_counts)})"
     figures = figures if rule.n_covered else "(decides no records)"
     separator = " " if len(body) + len(label) + len(figures) < 100 else "\n" + " " * indent

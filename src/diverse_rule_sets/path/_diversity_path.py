@@ -37,6 +37,7 @@ def diversity_path(
     scoring: Any = None,
     cv: Any = 5,
     random_state: int | None = 0,
+    sample_weight: Any = None,
 ) -> DiversityPath:
     """Measure the trade-off between accuracy and how much there is to read: statements, conditions, overlap.
 
@@ -66,6 +67,9 @@ def diversity_path(
         a fold as they were given (for a Pipeline, as the earlier steps return them), and y their labels
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
     random_state : seed of the folds, and of the classifier if it has none
+    sample_weight : weights of the records, as in ``fit``. Records of weight 0 are left out before the folds are made.
+        Folds consist of records: a record of weight 2 is in one fold. All figures are weighted, and so are the scores
+        of scorers that take ``sample_weight``
 
     Returns
     -------
@@ -90,7 +94,7 @@ def diversity_path(
         )
     values = _compared(found.model, max_statements, max_rules, max_overlap, diversity)
     scorers = as_scorers(scoring)
-    records = Records(found, X, y)
+    records = Records(found, X, y, sample_weight)
     results: dict[tuple[Any, ...], list[Any]] = {}
     for train, test in _folds(cv, random_state, records):
         fold = records.fold(train, test, with_raw=bool(scorers))
@@ -101,7 +105,7 @@ def diversity_path(
                 one.set_params(diversity=weight)
             if one.random_state is None:
                 one.set_params(random_state=random_state)
-            rule_sets = one._rule_sets(fold.training, fold.training_labels, values.budgets)
+            rule_sets = one._rule_sets(fold.training, fold.training_labels, values.budgets, fold.training_weights)
             for budget, rule_set in zip(values.budgets, rule_sets, strict=True):
                 limited = _with_budget(one, budget)
                 results.setdefault((budget, k, weight), []).append(measure(limited, rule_set, fold, training, scorers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 from diverse_rule_sets import metrics
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.weights import Weights, weighted_records
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import Unwrapped
 from diverse_rule_sets.model._rules import RuleSet
@@ -35,6 +37,7 @@ class Fold(NamedTuple):
     training, held_out : the records as tables, after the earlier steps of a pipeline
     X : the held-out records for scorers: as the user gave them, or as the earlier steps of a pipeline return them
     training_labels, labels : the labels of the training records, and of the held-out records
+    training_weights, weights : their weights; None if they have none
     """
 
     training: Table
@@ -42,21 +45,29 @@ class Fold(NamedTuple):
     X: Any
     training_labels: NDArray[Any]
     labels: NDArray[Any]
+    training_weights: Weights | None = None
+    weights: NDArray[Any] | None = None
 
 
 class Records:
     """The records of a path; the earlier steps of a pipeline are fitted on the training records of each fold."""
 
-    def __init__(self, found: Unwrapped, X: Any, y: Any) -> None:
+    def __init__(self, found: Unwrapped, X: Any, y: Any, sample_weight: Any = None) -> None:
         self._found, self._X = found, X
         self._table = None if found.transformers else as_table(X)
-        self.n_records = _num_samples(X) if self._table is None else self._table.n_records
-        classes, self.codes = encode_labels(y, self.n_records)
-        self._labels = classes[self.codes]
+        n_records = _num_samples(X) if self._table is None else self._table.n_records
+        records, self._weights = weighted_records(sample_weight, n_records)
+        classes, self.codes = encode_labels(y, n_records, records)
+        self._labels, self.n_records = classes[self.codes], self.codes.size
+        if records is not None:
+            self._X = _safe_indexing(X, records)
+            self._table = None if self._table is None else self._table.select_records(records)
 
     def fold(self, train: NDArray[np.int64], test: NDArray[np.int64], with_raw: bool) -> Fold:
         """Return the records of a fold; the held-out records for scorers only if ``with_raw``."""
-        labels = self._labels[train], self._labels[test]
+        labels: tuple[Any, ...] = self._labels[train], self._labels[test]
+        if self._weights is not None:
+            labels = *labels, self._weights.take(train), self._weights.take(test).values
         if self._table is not None:
             raw = _safe_indexing(self._X, test) if with_raw else None
             return Fold(self._table.take(train), self._table.take(test).with_cache(), raw, *labels)
@@ -90,29 +101,32 @@ def measure(
     """
     fitted = fitted_with(clf, rule_set, fold)
     figures = _held_out_figures(fitted, fold)
-    overlap, coverage = metrics._shares(rule_set, training)
+    overlap, coverage = metrics._shares(rule_set, training, fold.training_weights)
     figures |= {name: float(n) for name, n in metrics.size(rule_set)._asdict().items()}
     figures |= {"overlap": overlap, "uncovered": 1.0 - coverage}
-    return scores_of(scorers, fitted, fold.X, fold.labels, figures["balanced_accuracy"]), figures
+    return scores_of(scorers, fitted, fold.X, fold.labels, figures["balanced_accuracy"], fold.weights), figures
 
 
 def _held_out_figures(fitted: SearchClassifier, fold: Fold) -> dict[str, float]:
     from sklearn.metrics import balanced_accuracy_score  # slow to import, and needed only here
 
-    labels, predicted, probabilities = fold.labels, *fitted._labels_and_probabilities(fold.held_out)
+    labels, weights = fold.labels, fold.weights
+    predicted, probabilities = fitted._labels_and_probabilities(fold.held_out)
     known = bool(np.isin(labels, fitted.classes_).all())
     with warnings.catch_warnings():  # labels that are predicted but not held out
         warnings.simplefilter("ignore")
-        balanced = float(balanced_accuracy_score(labels, predicted))
+        balanced = float(balanced_accuracy_score(labels, predicted, sample_weight=weights))
     return {
         "balanced_accuracy": balanced,
-        "accuracy": float(np.mean(labels == predicted)),
-        "auc": _auc(labels, probabilities, fitted.classes_) if known else math.nan,
-        "log_loss": _log_loss(labels, probabilities, fitted.classes_) if known else math.nan,
+        "accuracy": float(np.average(labels == predicted, weights=weights)),
+        "auc": _auc(labels, probabilities, fitted.classes_, weights) if known else math.nan,
+        "log_loss": _log_loss(labels, probabilities, fitted.classes_, weights) if known else math.nan,
     }
 
 
-def _auc(labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any]) -> float:
+def _auc(
+    labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any], weights: NDArray[Any] | None
+) -> float:
     """Return the area under the ROC curve; NaN unless there are two classes and all of them are held out."""
     from sklearn.metrics import roc_auc_score
 
@@ -120,14 +134,29 @@ def _auc(labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDAr
     if classes.size < 2 or np.unique(codes).size < classes.size:
         return math.nan
     if classes.size == 2:
-        return float(roc_auc_score(codes, probabilities[:, 1]))
+        return float(roc_auc_score(codes, probabilities[:, 1], sample_weight=weights))
+    if weights is not None:  # which scikit-learn does not take for pairs of classes
+        return _auc_of_pairs(codes, probabilities, weights)
     return float(roc_auc_score(codes, probabilities, multi_class="ovo", average="macro"))
 
 
-def _log_loss(labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any]) -> float:
+def _auc_of_pairs(codes: NDArray[np.int64], probabilities: NDArray[np.float64], weights: NDArray[Any]) -> float:
+    """Return the mean area under the ROC curve over pairs of classes, each with the probabilities of both classes."""
+    from sklearn.metrics import roc_auc_score
+
+    areas = []
+    for pair in itertools.combinations(range(probabilities.shape[1]), 2):
+        some = np.isin(codes, pair)
+        areas += [roc_auc_score(codes[some] == k, probabilities[some, k], sample_weight=weights[some]) for k in pair]
+    return float(np.mean(areas))
+
+
+def _log_loss(
+    labels: NDArray[Any], probabilities: NDArray[np.float64], classes: NDArray[Any], weights: NDArray[Any] | None
+) -> float:
     """Return the mean of the negative logarithm of the probability of the label."""
     of_label = probabilities[np.arange(labels.size), np.searchsorted(classes, labels)]
-    return float(-np.log(np.maximum(of_label, _SMALLEST)).mean())
+    return float(np.average(-np.log(np.maximum(of_label, _SMALLEST)), weights=weights))
 
 
 def point(key: tuple[Any, ...], folds: Sequence[tuple[dict[str, float], dict[str, float]]]) -> PathPoint:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets.path._points import BALANCED_ACCURACY
 
-Scorer = Callable[[Any, Any, Any], Any]
+Scorer = Callable[..., Any]
 _EXPECTED = "the name of a scorer of scikit-learn, a function of an estimator, X and y, or a list or dict of these"
 
 
@@ -78,25 +78,51 @@ def _as_scorer(argument: str, value: Any) -> Scorer:
 
 
 def scores_of(
-    scorers: Mapping[str, Scorer], estimator: Any, X: Any, labels: NDArray[Any], balanced_accuracy: float
+    scorers: Mapping[str, Scorer],
+    estimator: Any,
+    X: Any,
+    labels: NDArray[Any],
+    balanced_accuracy: float,
+    weights: NDArray[Any] | None = None,
 ) -> dict[str, float]:
     """Return the scores of held-out records; without scorers, balanced accuracy, which is known.
 
     A score is NaN if it cannot be computed because the classes of the held-out records differ from those of training.
+    Weights are passed to the scorers that take them.
     """
     if not scorers:
         return {BALANCED_ACCURACY: balanced_accuracy}
     same_classes = np.array_equal(np.unique(labels), estimator.classes_)
-    return {name: _score(name, scorer, estimator, X, labels, same_classes) for name, scorer in scorers.items()}
+    return {
+        name: _score(name, scorer, estimator, X, labels, same_classes, _weights_for(scorer, weights))
+        for name, scorer in scorers.items()
+    }
 
 
-def _score(name: str, scorer: Scorer, estimator: Any, X: Any, labels: NDArray[Any], same_classes: bool) -> float:
+def _weights_for(scorer: Any, weights: NDArray[Any] | None) -> dict[str, Any]:
+    """Return the argument ``sample_weight`` of a scorer; empty without weights, or if it takes none."""
+    try:
+        known = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except ValueError:  # some functions of extension modules have no signature
+        return {}
+    return {"sample_weight": weights} if weights is not None and "sample_weight" in known else {}
+
+
+def _score(
+    name: str,
+    scorer: Scorer,
+    estimator: Any,
+    X: Any,
+    labels: NDArray[Any],
+    same_classes: bool,
+    weights: Mapping[str, Any],
+) -> float:
     """Return one score."""
     try:
         with warnings.catch_warnings():
             if not same_classes:
                 warnings.simplefilter("ignore")
-            value = scorer(estimator, X, labels)
+            value = scorer(estimator, X, labels, **weights)
     except ValueError as error:
         if not same_classes:
             return math.nan

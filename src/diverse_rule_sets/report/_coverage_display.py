@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._util.plotting import given_axes, pyplot
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._reachable import cover_everything
@@ -64,7 +65,7 @@ class CoverageDisplay(RuleSetDisplay):
     classes: list[str]
     counts: Integers
     own: list[int]
-    n_records: int
+    n_records: Count
 
     @classmethod
     def _from_summary(cls, summary: Summary) -> Self:
@@ -80,7 +81,7 @@ class CoverageDisplay(RuleSetDisplay):
             classes=summary.classes,
             counts=np.vstack([summary.class_counts, *fallbacks, default]),
             own=[rule_set.classes.index(label) for label in labels],
-            n_records=summary.table.n_records,
+            n_records=summary.n_records,
         )
 
     @property
@@ -116,18 +117,18 @@ class CoverageDisplay(RuleSetDisplay):
             _, ax = plt.subplots(figsize=(10 if few else 13, height), layout="constrained")
         (ax,) = given_axes(ax, 1)
         totals = self.counts.sum(axis=1)
-        lengths = self.counts / np.maximum(totals, 1)[:, None] if shares else self.counts
+        lengths = self.counts / np.where(totals > 0, totals, 1)[:, None] if shares else self.counts
         class_bars(ax, places, lengths, self.own, 0.72)
         longest = max(float(lengths.sum(axis=1).max()), 1e-9)
         for place, length, total, share in zip(places, lengths.sum(axis=1), totals, self.precision, strict=True):
-            text = f" {digits(share)} of {total:,}" if total else " no records"
+            text = f" {digits(share)} of {count_text(total)}" if total else " no records"
             ax.text(float(length) + 0.004 * longest, place, text, fontsize=SMALL, va="center")
         ax.set(xlim=(0, 1.2 * longest), ylim=(places[-1] + 0.7, -0.7))
         ax.set_xlabel("share of the records" if shares else "records", fontsize=NORMAL)
         self._draw_headings(ax, places)
         label_ticks(ax.yaxis, places, names, fontsize=SMALL)
-        n_covered = self.n_records - int(totals[self.n_rules :].sum())
-        coverage = f"At least one rule covers {n_covered:,} of {self.n_records:,} records"
+        n_covered = self.n_records - totals[self.n_rules :].sum()
+        coverage = f"At least one rule covers {count_text(n_covered)} of {count_text(self.n_records)} records"
         note = f"{coverage}; next to each bar: precision and number of records"
         set_title(ax, "Records that each rule covers, by class", [note], 120)
         ax.spines[["top", "right"]].set_visible(False)

@@ -46,7 +46,7 @@ class RuleSetDisplay(Display):
         """Create the display from a summary."""
 
     @classmethod
-    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None, sample_weight: Any = None) -> Self:
         """Draw the rules of a fitted classifier and what they do on a table.
 
         Parameters
@@ -55,10 +55,11 @@ class RuleSetDisplay(Display):
             earlier steps of a pipeline transform X, and the plot shows the columns that they return
         X, y : the records and their labels
         ax : axes to draw into, see ``plot``; by default those of a new figure
+        sample_weight : weights of the records, as in ``fit``; then all numbers of records are weights
         """
-        return cls._from_summary(summarise(clf, X, y)).plot(ax)
+        return cls._from_summary(summarise(clf, X, y, sample_weight)).plot(ax)
 
     @classmethod
-    def from_rule_set(cls, rule_set: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_rule_set(cls, rule_set: Any, X: Any, y: Any, *, ax: Any = None, sample_weight: Any = None) -> Self:
         """Draw the rules of a rule set; parameters as in :meth:`from_estimator`."""
-        return cls._from_summary(summarise(rule_set, X, y, name="rule_set")).plot(ax)
+        return cls._from_summary(summarise(rule_set, X, y, sample_weight, name="rule_set")).plot(ax)

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets._input.weights import count_by
 from diverse_rule_sets._util.colours import GREY, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
 from diverse_rule_sets.model._answers import covering_groups
+from diverse_rule_sets.model._counts import Count, as_counts, count_text
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.report._display import RuleSetDisplay
@@ -63,13 +65,13 @@ class Combination(NamedTuple):
     """
 
     rules: tuple[int, ...]
-    class_counts: tuple[int, ...]
+    class_counts: tuple[Count, ...]
     contradiction: bool
 
     @property
-    def n_records(self) -> int:
+    def n_records(self) -> Count:
         """Number of records."""
-        return sum(self.class_counts)
+        return as_counts([sum(self.class_counts)])[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -111,7 +113,7 @@ class OverlapDisplay(RuleSetDisplay):
     classes: list[str]
     shared: Integers
     combinations: list[Combination]
-    n_records: int
+    n_records: Count
 
     @classmethod
     def _from_summary(cls, summary: Summary) -> Self:
@@ -120,7 +122,7 @@ class OverlapDisplay(RuleSetDisplay):
             classes=summary.classes,
             shared=summary.shared,
             combinations=_combinations(summary),
-            n_records=summary.table.n_records,
+            n_records=summary.n_records,
         )
 
     @property
@@ -217,7 +219,9 @@ class OverlapDisplay(RuleSetDisplay):
             for i, j in zip(*np.nonzero(np.tril(self.shared)), strict=True):
                 mark = "×" if self.contradictions[i, j] else ""
                 style = {} if i == j else {"color": text_colour(i, j)}
-                ax.text(j, i, f"{self.shared[i, j]:,}{mark}", fontsize=SMALL, ha="center", va="center", **style)
+                ax.text(
+                    j, i, f"{count_text(self.shared[i, j])}{mark}", fontsize=SMALL, ha="center", va="center", **style
+                )
             return
         colours = [text_colour(i, j) for i, j in zip(rows, columns, strict=True)]
         ax.scatter(columns, rows, marker="x", s=min(14.0, (36 * _MAX_SIDE / n) ** 2), color=colours, linewidth=0.8)
@@ -227,7 +231,7 @@ class OverlapDisplay(RuleSetDisplay):
             inset = ax.inset_axes((0.55, 0.93 - 0.13 * k, 0.4, 0.02))
             bar = ax.get_figure().colorbar(image, cax=inset, orientation="horizontal")
             bar.set_label(name, fontsize=SMALL)
-            top = int(image.norm.vmax)
+            top = math.ceil(image.norm.vmax)
             ticks = [0, *(10**k for k in range(len(str(top))) if 0.03 * top < 10**k < 0.6 * top), top]
             bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks], minor=False, fontsize=SMALL)
             bar.minorticks_off()
@@ -278,11 +282,11 @@ class OverlapDisplay(RuleSetDisplay):
             return
         from matplotlib.ticker import MaxNLocator
 
-        counts = np.array([each.class_counts for each in drawn], np.int64)
+        counts = np.array([each.class_counts for each in drawn])
         class_bars(ax, range(len(drawn)), counts, [self._common_label(each) for each in drawn], 0.72)
         totals = counts.sum(axis=1)
         for row, total in enumerate(totals.tolist()):
-            ax.text(total, row, f" {total:,}", fontsize=SMALL, va="center")
+            ax.text(total, row, f" {count_text(total)}", fontsize=SMALL, va="center")
         ax.set(xlim=(0, 1.2 * totals.max()), ylim=(_n_rows(ax, drawn) - 0.4, -0.6), yticks=[])
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         ax.set_xlabel("records", fontsize=NORMAL)
@@ -294,10 +298,10 @@ class OverlapDisplay(RuleSetDisplay):
         agreeing = sum(each.n_records for each in self.combinations if self._agrees(each))
         contradicting = sum(each.n_records for each in self.combinations if each.contradiction)
         notes = [
-            f"two or more rules cover {n_overlap:,} of {self.n_records:,} records",
-            f"two or more of one label {agreeing:,}; of different labels {contradicting:,}",
+            f"two or more rules cover {count_text(n_overlap)} of {count_text(self.n_records)} records",
+            f"two or more of one label {count_text(agreeing)}; of different labels {count_text(contradicting)}",
         ]
-        notes += [f"not drawn: {len(rest):,} combinations, {n_rest:,} records"] if rest else []
+        notes += [f"not drawn: {len(rest):,} combinations, {count_text(n_rest)} records"] if rest else []
         set_title(ax, "Records that they share", notes, 56)
 
     def _agrees(self, combination: Combination) -> bool:
@@ -315,11 +319,11 @@ def _combinations(summary: Summary) -> list[Combination]:
     """Return the combinations of two or more rules that occur, sorted by number of records, largest first."""
     groups, which = covering_groups(summary.covering)
     n_classes = len(summary.classes)
-    counts = np.bincount(which * n_classes + summary.codes, minlength=len(groups) * n_classes)
+    counts = count_by(which * n_classes + summary.codes, len(groups) * n_classes, summary.weights)
     labels = [rule.label for rule in summary.rule_set]
     combinations = [
-        Combination(tuple((group + 1).tolist()), tuple(row), len({labels[j] for j in group}) > 1)
-        for group, row in zip(groups, counts.reshape(-1, n_classes).tolist(), strict=True)
+        Combination(tuple((group + 1).tolist()), tuple(as_counts(row)), len({labels[j] for j in group}) > 1)
+        for group, row in zip(groups, counts.reshape(-1, n_classes), strict=True)
         if group.size > 1
     ]
     return sorted(combinations, key=lambda each: (-each.n_records, each.rules))

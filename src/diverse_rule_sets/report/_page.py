@@ -17,6 +17,7 @@ import numpy as np
 from diverse_rule_sets._input.checks import check_number, generator
 from diverse_rule_sets._util.colours import GREY, MAX_DISTINCT, class_colours
 from diverse_rule_sets._util.files import whole_file
+from diverse_rule_sets.model._counts import Count, as_counts, count_text
 from diverse_rule_sets.model._figures import percent, probability_text, weight_text, weight_word, weighted_share
 from diverse_rule_sets.model._formatting import ANYTHING
 from diverse_rule_sets.model._ranges import order_text
@@ -47,7 +48,16 @@ _HEADINGS = (
 )
 
 
-def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int = 10, random_state: Any = 0) -> str:
+def html(
+    clf: Any,
+    X: Any,
+    y: Any,
+    *,
+    title: str | None = None,
+    n_samples: int = 10,
+    random_state: Any = 0,
+    sample_weight: Any = None,
+) -> str:
     """Return the report page of a rule set on a table as one string of HTML.
 
     The parameters are those of :func:`write_html`.
@@ -65,7 +75,7 @@ def html(clf: Any, X: Any, y: Any, *, title: str | None = None, n_samples: int =
     check_number("n_samples", n_samples, numbers.Integral, low=0, high=1000)
     rng = generator(random_state)
     environment = _environment()
-    summary = summarise(clf, X, y)
+    summary = summarise(clf, X, y, sample_weight)
     data = content(summary, int(n_samples), rng, _index(X))
     style = _page_file(environment, "page.css") + _class_styles(len(summary.classes))
     script = "\n".join(_page_file(environment, name) for name in _SCRIPTS)
@@ -92,6 +102,7 @@ def write_html(
     title: str | None = None,
     n_samples: int = 10,
     random_state: Any = 0,
+    sample_weight: Any = None,
 ) -> Path:
     """Write the report page of a rule set on a table: one HTML file that loads no other files.
 
@@ -111,6 +122,7 @@ def write_html(
         frame unless it only numbers the rows. 0: the page contains no records, for confidential data; the only values
         in it are those in rules, medians and, if rules contain them, most frequent values
     random_state : seed of the sample
+    sample_weight : weights of the records, as in ``fit``; then all numbers of records are weights
 
     Returns
     -------
@@ -130,7 +142,8 @@ def write_html(
     True
     """
     target = _target(path)
-    page = html(clf, X, y, title=title, n_samples=n_samples, random_state=random_state)
+    options = {"title": title, "n_samples": n_samples, "random_state": random_state}
+    page = html(clf, X, y, **options, sample_weight=sample_weight)
     with whole_file(target) as file:
         file.write_bytes(page.encode("utf8", "replace"))  # single surrogates cannot be encoded
     return target
@@ -162,7 +175,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(percent=percent, number=_with_commas, with_noun=with_noun)
+    environment.filters.update(percent=percent, number=count_text, with_noun=with_noun)
     return environment
 
 
@@ -211,7 +224,7 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
     return {
         "n_rules": len(rule_set),
         "n_fallbacks": len(rule_set.fallbacks),
-        "tiles": _tiles(rule_set, facts),
+        "tiles": _tiles(rule_set, facts, summary.weights is not None),
         "headings": _HEADINGS,
         "anything": ANYTHING,
         "default": rule_set.classes.index(rule_set.default),
@@ -236,35 +249,35 @@ def _template_values(summary: Summary, data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _width(confusion: list[list[int]]) -> float:
+def _width(confusion: list[list[Count]]) -> float:
     """Return the width of the figures in the confusion matrix, in letters."""
-    return sum(max(len(_with_commas(n)) for n in (*column, 10)) + _CELL for column in zip(*confusion, strict=True))
+    return sum(max(len(count_text(n)) for n in (*column, 10)) + _CELL for column in zip(*confusion, strict=True))
 
 
-def _errors(confusion: list[list[int]]) -> dict[str, Any]:
+def _errors(confusion: list[list[Count]]) -> dict[str, Any]:
     """Return the most frequent errors as (true class, predicted class, records), and the total numbers."""
-    counts = np.array(confusion, np.int64)
+    counts = np.array(confusion)
     np.fill_diagonal(counts, 0)
     actual, predicted = np.nonzero(counts)
     order = np.argsort(-counts[actual, predicted], kind="stable")[:_MAX_ERRORS]
     return {
-        "n_errors": int(counts.sum()),
+        "n_errors": as_counts([counts.sum()])[0],
         "n_kinds": actual.size,
-        "errors": [(int(actual[k]), int(predicted[k]), int(counts[actual[k], predicted[k]])) for k in order],
+        "errors": [(int(actual[k]), int(predicted[k]), as_counts([counts[actual[k], predicted[k]]])[0]) for k in order],
     }
 
 
-def _tiles(rule_set: RuleSet, facts: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _tiles(rule_set: RuleSet, facts: dict[str, Any], weighted: bool) -> list[tuple[str, str, str]]:
     """Return the figures at the top of the page: name, figure, explanation."""
     n_records, n_fallbacks = facts["n_records"], len(rule_set.fallbacks)
     lengths = [len(rule.conditions) for rule in rule_set]
     return [
         ("Accuracy", percent(facts["accuracy"]), "of the records get the right label"),
         ("Balanced accuracy", percent(facts["balanced_accuracy"]), "mean share of right labels over the classes"),
-        ("Records", _with_commas(n_records), "on which the rules are evaluated"),
+        ("Records", count_text(n_records), f"on which the rules are evaluated{', by weight' if weighted else ''}"),
         (
             "Rules",
-            _with_commas(len(rule_set)),
+            count_text(len(rule_set)),
             f"and {with_noun(n_fallbacks, 'fallback rule') if n_fallbacks else 'no fallback rules'}",
         ),
         ("Conditions per rule", f"{np.mean(lengths):.1f}" if lengths else "–", _conditions_text(rule_set)),
@@ -294,9 +307,10 @@ def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
     names, colours = data["labels"], data["colours"]
     few = len(names) <= MAX_DISTINCT
 
-    def segments(counts: list[int], own: Collection[int] = ()) -> list[dict[str, Any]]:
+    def segments(counts: list[Count], own: Collection[int] = ()) -> list[dict[str, Any]]:
         order = sorted((k for k, n in enumerate(counts) if n), key=lambda k: (k not in own, -counts[k]))
-        total, start, parts = sum(counts), 0, []
+        total, parts = sum(counts), []
+        start: Count = 0
         for k in order:
             x, width = round(100 * start / total, 3), round(100 * counts[k] / total, 3)
             share, colour = percent(counts[k] / total), colours[k] if few or k in own else "rest"
@@ -305,7 +319,3 @@ def _segmenter(data: dict[str, Any]) -> Callable[..., list[dict[str, Any]]]:
         return parts
 
     return segments
-
-
-def _with_commas(n: int) -> str:
-    return f"{n:,}"

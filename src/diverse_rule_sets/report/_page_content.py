@@ -120,15 +120,16 @@ def _records(
     summary: Summary, cells: list[list[Any]], records: Integers, index: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
     """Return the sampled records with their values, true and predicted labels; rows are counted from 1."""
+    rows = records if summary.rows is None else summary.rows[records]
     return [
         {
-            "row": int(record) + 1,
-            "name": None if index is None else name_of(str(index[record])),
+            "row": row + 1,
+            "name": None if index is None else name_of(str(index[row])),
             "actual": int(summary.codes[record]),
             "predicted": int(summary.predicted[record]),
             "deciding": int(summary.deciding[record]),
             "covered": bool(summary.depth[record]),
             "cells": [column[k] for column in cells],
         }
-        for k, record in enumerate(records.tolist())
+        for k, (record, row) in enumerate(zip(records.tolist(), rows.tolist(), strict=True))
     ]

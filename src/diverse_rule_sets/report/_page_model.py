@@ -16,6 +16,7 @@ from diverse_rule_sets._input.columns import CATEGORY, EMPTY, Column
 from diverse_rule_sets._input.values import BOOLEAN, DATE, INSTANT, NUMBER, identity, microseconds, type_of
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.model._conditions import Condition, Equals, Interval, IsIn, IsMissing, IsNotIn, comparable
+from diverse_rule_sets.model._counts import as_counts
 from diverse_rule_sets.model._decision import Evidence
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._plain_text import name_of, value_of
@@ -195,8 +196,8 @@ def model_of(rule_set: RuleSet, by_name: Mapping[Hashable, tuple[int, Field]]) -
 def _count_evidence(evidence: Evidence) -> dict[str, Any]:
     """Return the numbers from which the page computes probabilities if class counts of rules are added up."""
     return {
-        "counts": evidence.counts.astype(np.int64).tolist(),
-        "totals": evidence.totals.tolist(),
+        "counts": [as_counts(row) for row in evidence.counts],
+        "totals": as_counts(evidence.totals),
         "weights": None if evidence.weights is None else evidence.weights.tolist(),
         "smoothing": evidence.smoothing,
     }

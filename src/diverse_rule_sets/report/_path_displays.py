@@ -61,7 +61,7 @@ class FitPathDisplay(Display):
     classes: list[str]
 
     @classmethod
-    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, clf: Any, X: Any, y: Any, *, ax: Any = None, sample_weight: Any = None) -> Self:
         """Draw how the rules of a fitted classifier were selected.
 
         Parameters
@@ -70,8 +70,9 @@ class FitPathDisplay(Display):
             GridSearchCV that ends in one; baselines have no ``history_``
         X, y : the records on which coverage is measured and their labels
         ax : axes to draw into, see ``plot``; by default those of a new figure
+        sample_weight : weights of the records, as in ``fit``; coverage is then a share of their weight
         """
-        summary, found = summarise(clf, X, y), unwrap(clf)
+        summary, found = summarise(clf, X, y, sample_weight), unwrap(clf)
         history = getattr(found.model, "history_", None)
         if not isinstance(history, list):
             raise TypeError(
@@ -84,7 +85,9 @@ class FitPathDisplay(Display):
     @classmethod
     def _from_history(cls, summary: Summary, history: Sequence[dict[str, Any]], lambda_: float) -> Self:
         gains = {name: np.array([step[name] for step in history], np.float64) for name in _GAINS}
-        coverage = np.logical_or.accumulate(summary.covering, axis=1).mean(axis=0)
+        covered = np.logical_or.accumulate(summary.covering, axis=1)
+        weights = np.ones(len(covered)) if summary.weights is None else summary.weights.values
+        coverage = weights @ covered / weights.sum()
         own = [summary.rule_set.classes.index(rule.label) for rule in summary.rule_set]
         return cls(**gains, coverage=coverage, lambda_=lambda_, own=own, classes=summary.classes)
 

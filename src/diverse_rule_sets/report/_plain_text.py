@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from diverse_rule_sets.model._conditions import Condition, Equals, IsIn
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._formatting import ANYTHING, format_label, format_name, format_value
 from diverse_rule_sets.model._ranges import IsInRange
 from diverse_rule_sets.model._scorecards import LEADER, POINTS, ScorecardColumn
@@ -85,7 +86,7 @@ def sentence(phrases: Sequence[dict[str, Any]]) -> str:
     return " and ".join(parts) or ANYTHING
 
 
-def with_noun(n: int, noun: str, plural: str | None = None) -> str:
+def with_noun(n: Count, noun: str, plural: str | None = None) -> str:
     """Return a number with a noun in singular or plural.
 
     Examples
@@ -93,4 +94,4 @@ def with_noun(n: int, noun: str, plural: str | None = None) -> str:
     >>> with_noun(1, "rule"), with_noun(1234, "class", "classes")
     ('1 rule', '1,234 classes')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    return f"{count_text(n)} {noun if n == 1 else plural or noun + 's'}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from diverse_rule_sets.model._counts import Count, as_counts
 from diverse_rule_sets.model._formatting import format_label
 from diverse_rule_sets.model._reachable import reachable_points
 from diverse_rule_sets.model._rule import Rule
@@ -31,7 +32,7 @@ class Level(NamedTuple):
     leader: str | None
     low: int
     high: int
-    class_counts: tuple[int, ...]
+    class_counts: tuple[Count, ...]
 
 
 class Cut(NamedTuple):
@@ -142,7 +143,7 @@ def _bars(
             leader,
             start,
             start + width - 1,
-            tuple(summary.count_by_class(records & (points >= start) & (points < start + width)).tolist()),
+            tuple(as_counts(summary.count_by_class(records & (points >= start) & (points < start + width)))),
         )
         for start in range(low, high + 1, width)
     ]

@@ -15,6 +15,7 @@ from diverse_rule_sets._util.colours import some_class_colours, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.model._answers import CoverPlan, find_covers
 from diverse_rule_sets.model._conditions import Condition, merge_conditions
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
@@ -78,7 +79,8 @@ class RuleDisplay(Display):
     within : whether each drawn record meets the conditions of at least one of the rules on the two features
     class_counts : number of records of each class that each of the rules covers, drawn or not
     classes : the labels as text
-    n_records : number of records in X
+    n_records : number of records in X, without those of weight 0
+    total : number of records, or their weight
 
     Attributes
     ----------
@@ -109,6 +111,7 @@ class RuleDisplay(Display):
     class_counts: Integers
     classes: list[str]
     n_records: int
+    total: Count
 
     @classmethod
     def from_estimator(
@@ -122,6 +125,7 @@ class RuleDisplay(Display):
         max_points: int = 20_000,
         random_state: Any = 0,
         ax: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Draw rules of a fitted classifier over records.
 
@@ -139,9 +143,10 @@ class RuleDisplay(Display):
             in the plot says so
         random_state : seed of this selection and of the noise of positions
         ax : axes to draw into; by default those of a new figure
+        sample_weight : weights of the records, as in ``fit``; the number of records that a rule covers is their weight
         """
         check_number("max_points", max_points, numbers.Integral, low=1)
-        summary = summarise(clf, X, y)
+        summary = summarise(clf, X, y, sample_weight)
         selection = rule_numbers(rule, len(summary.rule_set.all_rules))
         pair = feature_pair(summary, selection, features)
         if selection is None:
@@ -171,15 +176,16 @@ class RuleDisplay(Display):
             numbers=tuple(selection),
             x=x,
             y=y,
-            records=records,
+            records=records if summary.rows is None else summary.rows[records],
             codes=summary.codes[records],
             covered=np.any(covers[:, records], axis=0),
             within=np.any(meets, axis=0),
-            class_counts=np.array([summary.count_by_class(row) for row in covers], np.int64).reshape(
+            class_counts=np.array([summary.count_by_class(row) for row in covers]).reshape(
                 len(rules), len(summary.classes)
             ),
             classes=summary.classes,
             n_records=table.n_records,
+            total=summary.n_records,
         )
 
     @property
@@ -309,8 +315,9 @@ class RuleDisplay(Display):
         """Return the notes below the title: coverage, further conditions, number of drawn records."""
         notes = []
         if len(self.rules) == 1:
-            total, own = int(self.class_counts[0].sum()), int(self.class_counts[0, self._label_position(self.rules[0])])
-            notes.append(f"covers {total:,} of {self.n_records:,} records, {own:,} of them with its label")
+            counts = self.class_counts[0]
+            size, own, total = map(count_text, (counts.sum(), counts[self._label_position(self.rules[0])], self.total))
+            notes.append(f"covers {size} of {total} records, {own} of them with its label")
         further = [
             (number, [c for c in rule.conditions if c.column not in (self.x.name, self.y.name)])
             for number, rule in zip(self.numbers, self.rules, strict=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from diverse_rule_sets._util.colours import class_colour, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, mix, pyplot
+from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._figures import digits
 from diverse_rule_sets.model._formatting import format_label, format_scorecard_name
 from diverse_rule_sets.model._points_text import points_text
@@ -88,7 +89,7 @@ class ScorecardDisplay(RuleSetDisplay):
     own: list[list[int]]
     undrawn: list[list[int]]
     classes: list[str]
-    n_records: int
+    n_records: Count
 
     @classmethod
     def _from_summary(cls, summary: Summary) -> Self:
@@ -107,7 +108,7 @@ class ScorecardDisplay(RuleSetDisplay):
             own=own,
             undrawn=[undrawn for _, undrawn in found],
             classes=classes,
-            n_records=summary.table.n_records,
+            n_records=summary.n_records,
         )
 
     def _content(self) -> str:
@@ -144,11 +145,11 @@ class ScorecardDisplay(RuleSetDisplay):
         places, top = _places(bars)
         counts = np.array([bar.class_counts for bar in bars], np.float64).reshape(len(bars), len(self.classes))
         totals = counts.sum(axis=1)
-        drawn = counts / np.maximum(totals, 1)[:, None] if shares else counts
+        drawn = counts / np.where(totals > 0, totals, 1)[:, None] if shares else counts
         longest = float(drawn.sum(axis=1).max(initial=0)) or 1.0
         class_bars(ax, places, drawn, self.own[k], 0.78)
         for place, total, length, row, own in zip(places, totals, drawn.sum(axis=1), counts, self.own[k], strict=True):
-            text = f" {digits(row[own] / total)} of {total:,.0f}" if total else " no records"
+            text = f" {digits(row[own] / total)} of {count_text(total)}" if total else " no records"
             ax.text(float(length) + 0.004 * longest, place, text, fontsize=SMALL, va="center")
         columns = columns_of_cuts(self.cuts[k])
         width = longest * _WIDE * _STRIP / _BARS

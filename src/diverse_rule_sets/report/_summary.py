@@ -14,11 +14,13 @@ from sklearn.exceptions import NotFittedError
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.weights import Weights, count_by, weighted_records
 from diverse_rule_sets.estimators._base import RuleSetEstimator
 from diverse_rule_sets.estimators._reading import split_target
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers, overlap_kinds, table_for
 from diverse_rule_sets.model._conditions import Condition
+from diverse_rule_sets.model._counts import Count, as_counts
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
@@ -40,6 +42,8 @@ class Summary:
     codes : position of the true label of each record among the classes
     known_answers : what the rules do on the records, if the table is read in batches; otherwise it is computed
     read : for a table that is read in batches, function that returns a table with some of the records
+    weights : the weights of the records, by which all figures count them; None if they have none
+    rows : the number of each record in the table of the user; None if no record was left out
     """
 
     rule_set: RuleSet
@@ -47,6 +51,8 @@ class Summary:
     codes: Integers
     known_answers: Answers | None = None
     read: Callable[[Integers], tuple[Table, Integers]] | None = None
+    weights: Weights | None = None
+    rows: Integers | None = None
 
     @cached_property
     def _answers(self) -> Answers:
@@ -98,6 +104,15 @@ class Summary:
         return points
 
     @property
+    def n_records(self) -> Count:
+        """Number of records, or their weight."""
+        return self.count(np.ones(self.codes.size, np.bool_))
+
+    def count(self, records: Flags) -> Count:
+        """Count the selected records, or add up their weights."""
+        return int(records.sum()) if self.weights is None else as_counts([self.weights.values[records].sum()])[0]
+
+    @property
     def classes(self) -> list[str]:
         """The labels as text."""
         return [format_label(label) for label in self.rule_set.classes]
@@ -106,7 +121,12 @@ class Summary:
     def class_counts(self) -> Integers:
         """Number of records of each class that each rule covers, shape (n_rules, n_classes)."""
         counts = [self.count_by_class(self.covering[:, j]) for j in range(len(self.rule_set))]
-        return np.array(counts, np.int64).reshape(len(self.rule_set), len(self.rule_set.classes))
+        return np.array(counts).reshape(len(self.rule_set), len(self.rule_set.classes)) if counts else self._no_counts
+
+    @property
+    def _no_counts(self) -> Integers:
+        """The class counts of no rules."""
+        return np.zeros((0, len(self.rule_set.classes)), np.int64)
 
     @cached_property
     def shared(self) -> Integers:
@@ -116,42 +136,50 @@ class Summary:
     @cached_property
     def shared_by_class(self) -> Integers:
         """Number of records of each class that each two rules share, shape (n_classes, n_rules, n_rules)."""
-        # float32 holds integers below 2**24 exactly.
-        dtype: Any = np.float32 if self.table.n_records < 1 << 24 else np.float64
-        parts = (self.covering[self.codes == k].astype(dtype) for k in range(len(self.rule_set.classes)))
-        return np.array([part.T @ part for part in parts]).astype(np.int64)
+        # float32 holds integers below 2**24 exactly; sums of weights are exact in float64.
+        small = self.weights is None and self.table.n_records < 1 << 24
+        dtype: Any = np.float32 if small else np.float64
+        own = np.ones(1) if self.weights is None else self.weights.values
+        shared = []
+        for k in range(len(self.rule_set.classes)):
+            part = self.covering[self.codes == k].astype(dtype)
+            weighted = part if self.weights is None else part * own[self.codes == k, None]
+            shared.append(part.T @ weighted)
+        counts = np.array(shared)
+        return counts if self.weights is not None and self.weights.unit < 1 else counts.astype(np.int64)
 
     def count_by_class(self, records: Flags) -> Integers:
-        """Count the selected records by class."""
-        return np.bincount(self.codes[records], minlength=len(self.rule_set.classes)).astype(np.int64)
+        """Count the selected records by class; by weight, if they have weights."""
+        weights = None if self.weights is None else self.weights.take(records)
+        return count_by(self.codes[records], len(self.rule_set.classes), weights)
 
     def facts(self) -> dict[str, Any]:
         """Return all figures as a dict of values that JSON can represent."""
         n_classes = len(self.rule_set.classes)
-        flat = np.bincount(self.codes * n_classes + self.predicted, minlength=n_classes**2)
+        flat = count_by(self.codes * n_classes + self.predicted, n_classes**2, self.weights)
         confusion = flat.reshape(n_classes, n_classes)
         totals = confusion.sum(axis=1)
         recalls = confusion.diagonal()[totals > 0] / totals[totals > 0]
         agreement, contradiction = overlap_kinds(self._answers.covers, [rule.label for rule in self.rule_set])
         uncovered, together = self.depth == 0, (self.depth > 0) & (self.deciding == -1)
         return {
-            "n_records": self.table.n_records,
+            "n_records": self.n_records,
             "classes": self.classes,
-            "class_totals": totals.tolist(),
-            "accuracy": float((self.predicted == self.codes).mean()),
+            "class_totals": as_counts(totals),
+            "accuracy": self.count(self.predicted == self.codes) / self.n_records,
             "balanced_accuracy": float(recalls.mean()),
-            "confusion": confusion.tolist(),
+            "confusion": [as_counts(row) for row in confusion],
             "rules": [self._rule_facts(j, rule) for j, rule in enumerate(self.rule_set.all_rules)],
             "default": {
                 "label": format_label(self.rule_set.default),
                 **self._decision_counts(uncovered & (self.deciding == -1)),
             },
             "together": self._decision_counts(together),  # no covering rule has the label that wins
-            "n_covered": int((self.depth > 0).sum()),
-            "n_overlap": int((self.depth > 1).sum()),
-            "n_agree": int(agreement.sum()),  # covered by two or more rules of one label
-            "n_contradict": int(contradiction.sum()),  # covered by rules of different labels
-            "uncovered_counts": self.count_by_class(uncovered).tolist(),
+            "n_covered": self.count(self.depth > 0),
+            "n_overlap": self.count(self.depth > 1),
+            "n_agree": self.count(agreement),  # covered by two or more rules of one label
+            "n_contradict": self.count(contradiction),  # covered by rules of different labels
+            "uncovered_counts": as_counts(self.count_by_class(uncovered)),
             "overlaps": self._overlaps(),
         }
 
@@ -159,20 +187,20 @@ class Summary:
         """Return the figures of one rule or fallback rule."""
         is_rule = j < len(self.rule_set)
         covered = self.covering[:, j] if is_rule else self.deciding == j
-        counts = self.count_by_class(covered)
+        counts, n_covered = as_counts(self.count_by_class(covered)), self.count(covered)
         own = self.rule_set.classes.index(rule.label)
-        total = int((self.codes == own).sum())
+        total = self.count(self.codes == own)
         return {
             "number": j + 1,
             "fallback": not is_rule,
             "conditions": [str(condition) for condition in rule.conditions],
             "label": format_label(rule.label),
             "label_position": own,
-            "class_counts": counts.tolist(),
-            "n_covered": int(counts.sum()),
-            "precision": _ratio(int(counts[own]), int(counts.sum())),
-            "recall": _ratio(int(counts[own]), total),
-            "n_alone": int((covered & (self.depth == 1)).sum()) if is_rule else int(counts.sum()),
+            "class_counts": counts,
+            "n_covered": n_covered,
+            "precision": _ratio(counts[own], n_covered),
+            "recall": _ratio(counts[own], total),
+            "n_alone": self.count(covered & (self.depth == 1)) if is_rule else n_covered,
             "training": {"n_covered": rule.n_covered, "precision": _ratio(rule.n_correct, rule.n_covered)},
             **self._decision_counts(self.deciding == j),
         }
@@ -180,9 +208,9 @@ class Summary:
     def _decision_counts(self, records: Flags) -> dict[str, Any]:
         """Return the number of the selected records, how many have the right predicted label, and the class counts."""
         return {
-            "n_decided": int(records.sum()),
-            "n_right": int((self.predicted[records] == self.codes[records]).sum()),
-            "decided_counts": self.count_by_class(records).tolist(),
+            "n_decided": self.count(records),
+            "n_right": self.count(records & (self.predicted == self.codes)),
+            "decided_counts": as_counts(self.count_by_class(records)),
         }
 
     def _overlaps(self) -> list[dict[str, Any]]:
@@ -193,15 +221,15 @@ class Summary:
         return [
             {
                 "rules": [i + 1, j + 1],
-                "n_shared": int(self.shared[i, j]),
-                "class_counts": self.shared_by_class[:, i, j].tolist(),
+                "n_shared": as_counts([self.shared[i, j]])[0],
+                "class_counts": as_counts(self.shared_by_class[:, i, j]),
                 "contradiction": rules[i].label != rules[j].label,
             }
             for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
         ]
 
 
-def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
+def summarise(clf: Any, X: Any, y: Any, sample_weight: Any = None, *, name: str = "clf") -> Summary:
     """Validate the input and return the summary of a rule set on a table.
 
     Parameters
@@ -209,12 +237,17 @@ def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
     clf : a RuleSet, a fitted classifier, or a fitted pipeline or search that ends in one
     X, y : records and their labels; each label must be a class of the rule set. y may be the name of a column, which
         a table that is read in batches needs
+    sample_weight : weights of the records, as in ``fit``; records of weight 0 are left out
     name : name of the argument `clf` in error messages
     """
     source = as_source(X)
     if source is not None:
         from diverse_rule_sets.report._batch_summary import summarise_batches
 
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None, because X is read in batches ({source.name}); give X as a table in memory"
+            )
         model = unwrap(clf).model
         if isinstance(model, RuleSet):
             return summarise_batches(model, model.answer, source, y)
@@ -224,8 +257,11 @@ def summarise(clf: Any, X: Any, y: Any, *, name: str = "clf") -> Summary:
     if isinstance(y, str) and y in (whole := as_table(X)):
         X, y = split_target(whole, y)
     rules, table = rules_and_table(clf, X, name)
+    rows, weights = weighted_records(sample_weight, table.n_records)
+    codes = as_labels(y, rules.classes, table.n_records, rows)
+    table = table_for(rules, table if rows is None else table.take(rows))
     # With a cache: the report page reads columns twice, for the rules and for the example records.
-    return Summary(rules, table_for(rules, table).with_cache(), as_labels(y, rules.classes, table.n_records))
+    return Summary(rules, table.with_cache(), codes, weights=weights, rows=rows)
 
 
 def rules_and_table(clf: Any, X: Any, name: str) -> tuple[RuleSet, Table]:
@@ -288,5 +324,5 @@ def _rename_card(card: Scorecard, names: Mapping[Hashable, Hashable], taken: set
     return renamed
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def _ratio(part: Count, whole: Count) -> float | None:
     return part / whole if whole else None

@@ -36,10 +36,15 @@ def nonempty_subsets(sizes: Integers, alpha: float, rng: np.random.Generator) ->
 
 
 class Part(NamedTuple):
-    """Some records, and their number."""
+    """Some records, and their number of positions: by weight, if they have weights."""
 
     cover: Cover
     size: int
+
+    @classmethod
+    def of(cls, backend: Backend, cover: Cover) -> Part:
+        """Return the part of the records of a cover."""
+        return cls(cover, backend.n_positions(cover))
 
 
 class Parts(NamedTuple):
@@ -51,12 +56,11 @@ class Parts(NamedTuple):
     @classmethod
     def of(cls, backend: Backend, label: int, covered: Cover, measure: str) -> Parts:
         """Divide the records for a label; groups without records are left out."""
-        own, n_covered = backend.of_class(label), backend.class_counts(covered)
-        positives = Part(backend.difference(own, covered), int(backend.class_totals[label] - n_covered[label]))
+        own, everything = backend.of_class(label), backend.everything
+        positives = Part.of(backend, backend.difference(own, covered))
         if measure == "pairs":
-            others = [Part(backend.difference(backend.everything, positives.cover), backend.n_records - positives.size)]
+            others = [Part.of(backend, backend.difference(everything, positives.cover))]
         else:
-            negative = backend.difference(backend.difference(backend.everything, own), covered)
-            n_negative = backend.n_records - positives.size - int(n_covered.sum())
-            others = [Part(negative, n_negative), Part(covered, int(n_covered.sum()))]
+            negative = backend.difference(backend.difference(everything, own), covered)
+            others = [Part.of(backend, negative), Part.of(backend, covered)]
         return cls(positives, tuple(part for part in others if part.size))

@@ -114,16 +114,18 @@ class _Positives(NamedTuple):
     @classmethod
     def of(cls, backend: Backend, part: Part, by_size: Mapping[int, Cover], alpha: float) -> _Positives:
         """Group the records of a part by their number of items; records without items have weight 0."""
-        counts = backend.sizes_within(list(by_size.values()), part.cover) if len(by_size) > 1 else np.array([part.size])
-        groups = [(size, n, level) for (size, level), n in zip(by_size.items(), counts.tolist(), strict=True) if n]
+        levels = [
+            backend.intersection(level, part.cover) if len(by_size) > 1 else part.cover for level in by_size.values()
+        ]
+        counts = [backend.n_positions(level) if len(by_size) > 1 else part.size for level in levels]
+        groups = [(size, n, level) for size, n, level in zip(by_size, counts, levels, strict=True) if n]
         if len(groups) < 2:
             weights = np.array([1.0 if size else 0.0 for size, _, _ in groups])
             return cls([part.cover] * len(groups), np.array([n for _, n, _ in groups], np.int64), weights)
         sizes = np.array([size for size, _, _ in groups], np.int64)
         log = np.log1p(alpha)
         weights = np.exp((sizes - float(sizes[-1])) * log) * -np.expm1(-sizes * log)
-        covers = [backend.intersection(level, part.cover) for _, _, level in groups]
-        return cls(covers, np.array([n for _, n, _ in groups], np.int64), weights)
+        return cls([level for _, _, level in groups], np.array([n for _, n, _ in groups], np.int64), weights)
 
     @property
     def have_items(self) -> bool:

@@ -11,7 +11,7 @@ function el(tag, attributes = {}, ...children) {
 }
 
 const bdi = (text, attributes) => el("bdi", attributes, text);
-const formatNumber = (n) => n.toLocaleString("en-US");
+const formatNumber = (n) => n.toLocaleString("en-US", { maximumFractionDigits: n < 10 ? 2 : 1 });
 
 function percent(share) {
   if (share > 0 && share < 0.001) return "<0.1%";
