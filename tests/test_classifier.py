@@ -274,7 +274,9 @@ def test_same_seed_same_rules_on_any_number_of_threads(fit, monkeypatch):
         assert str(other.rule_set_) == str(one.rule_set_)
         assert other.objective_ == one.objective_
     X, y = load_digits(return_X_y=True)
-    assert len({str(fit(X[:300], y[:300], random_state=seed).rule_set_) for seed in range(3)}) > 1
+    # With scorecards, the most points for each label divide the records, whatever the seed.
+    params = {} if fit is fit_as_in_paper else {"scorecards": None}
+    assert len({str(fit(X[:300], y[:300], random_state=seed, **params).rule_set_) for seed in range(3)}) > 1
 
 
 @both
@@ -345,8 +347,8 @@ def test_the_order_of_columns_does_not_matter_to_prediction(mixed):
 @pytest.mark.parametrize(
     ("fit", "params", "kinds", "has_fallbacks"),
     [
-        (fit_plain, {"min_evidence": 0.3, "max_rules": 5}, {Interval, Equals, IsMissing}, True),
-        (fit, {"min_evidence": 0}, {Interval, IsNotIn, IsMissing}, False),
+        (fit_plain, {"min_evidence": 0.3, "max_rules": 5}, {Interval, Equals, IsNotIn, IsMissing}, True),
+        (fit, {"min_evidence": 0}, {Interval, Equals, IsNotIn, IsMissing}, False),
         (fit_as_in_paper, {"n_candidates": 300}, {Interval, Equals, IsMissing}, False),
     ],
 )
@@ -608,7 +610,17 @@ def test_explain(fit, library):
         frame.index = [f"person {k}" for k in range(400)]
     as_in_paper = fit is fit_as_in_paper
     clf = fit(
-        frame, y, **({"max_rules": 4} if as_in_paper else {"max_rules": 3, "min_evidence": 0, "max_overlap": 1.0})
+        frame,
+        y,
+        **(
+            {"max_rules": 4}
+            if as_in_paper
+            else {
+                "max_rules": 4 if fit is fit_plain else 3,
+                "min_evidence": 0,
+                "max_overlap": 0.6 if fit is fit_plain else 1.0,
+            }
+        ),
     )
     told = clf.explain(frame)
     assert isinstance(told, library.DataFrame)

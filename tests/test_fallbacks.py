@@ -92,7 +92,7 @@ def digits():
     return X[:500], y[:500]
 
 
-@pytest.mark.parametrize("params", [{"scorecards": None}, {"max_signs": 10}], ids=["plain", "scorecard"])
+@pytest.mark.parametrize("params", [{"scorecards": None}, {"max_signs": 15}], ids=["plain", "scorecard"])
 def test_fallback_rules_of_a_fitted_classifier(params, monkeypatch):
     monkeypatch.setattr(learner, "_MANY_UNCOVERED", 1.0)  # do not compare the rules with those without scorecards
     monkeypatch.setattr(learner, "_MAX_COMPARED", 0)

@@ -39,7 +39,7 @@ def test_each_rule_has_its_phase_and_its_scorecards(load, params):
     clf = classifier(random_state=0, **params).fit(X, y)
     assert len(clf.history_) == len(clf.rule_set_)
     for row, rule in zip(clf.history_, clf.rule_set_, strict=True):
-        assert row["phase"] in ("first pass", "second pass", "splitting", "exceptions", "refitting")
+        assert row["phase"] in ("first pass", "second pass", "partition", "splitting", "exceptions", "refitting")
         if row["phase"] in ("first pass", "second pass"):
             assert row["phase"] == {1: "first pass", 2: "second pass"}[row["pass"]]
         assert row["scorecards"] == [card.name for card in scorecards_of([rule])]

@@ -80,7 +80,7 @@ def test_banned_items_do_not_enter_by_merging():
 
 
 def test_neighbouring_bands_of_points_become_one_rule():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     X = pd.DataFrame({f"m{j}": rng.normal(size=600).round(2) for j in range(6)})
     y = np.where((X > 0).sum(axis=1) + rng.logistic(size=600) > 3, "yes", "no")
     clf = DiverseRuleSetClassifier(random_state=0).fit(X, y)

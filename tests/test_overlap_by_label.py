@@ -277,7 +277,7 @@ def test_rules_are_judged_by_what_they_add():
 
 
 def test_facts_and_displays_tell_the_kinds_apart():
-    X, y = random_table(0, 1500)
+    X, y = random_table(2, 1500)
     clf = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_overlap={"agree": 1, "contradict": 0.1})
     clf.fit(X, y)
     facts = summarise(clf, X, y).facts()
