@@ -185,7 +185,7 @@ class RuleSetMethods:
            2 if x1 > 0
         1. IF points >= 4
            THEN ill (precision 1.00, covers 1 of 4 records: 1 ill)
-           probability of ill by points: 5: 0.50 (others cannot occur)
+           probability of ill by points: 5: 0.97 (others cannot occur)
            OTHERWISE ok (no rule covers 3 of 4 records: 3 ok)
         """
         from diverse_rule_sets.model._scorecard_editing import with_sign

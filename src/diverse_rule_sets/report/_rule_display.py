@@ -95,7 +95,7 @@ class RuleDisplay(Display):
     >>> clf = DiverseRuleSetClassifier(max_rules=3, scorecards=None, random_state=0).fit(X, y)
     >>> display = RuleDisplay.from_estimator(clf, X, y, rule=2)
     >>> print(display.rules[0])
-    IF x2 <= 4.9 AND 0.8 < x3 <= 1.6 THEN 1
+    IF x3 > 1.7 THEN 2
     >>> int(display.covered.sum())
     47
     """
