@@ -1,6 +1,7 @@
 """Accuracy against size: variants of the classifier beside trees, risk scores and other models as large.
 
     python benchmarks/frontier.py --data FOLDER [--tables NAME ...] [--exclude NAME ...] [--splits 5] [--jobs 1]
+                                  [--first-split 0]
                                   [--variants NAME ... | all] [--rivals NAME ... | none] [--budgets [NAME ...]]
                                   [--results FILE [--resume]] [--markdown FILE] [--figure FILE] [--calibration FILE]
 
@@ -69,6 +70,7 @@ def read_arguments(argv):
     )
     arguments.add_argument("--exclude", nargs="+", metavar="NAME", help="leave out these tables or subfolders")
     arguments.add_argument("--splits", type=int, default=5, help="number of splits, 5 if not given")
+    arguments.add_argument("--first-split", type=int, default=0, help="seed of the first split, 0 if not given")
     arguments.add_argument("--jobs", type=int, default=1, help="number of processes, 1 if not given")
     arguments.add_argument(
         "--variants",
@@ -102,6 +104,8 @@ def read_arguments(argv):
         help="draw probabilities against observed shares there (.png or .svg)",
     )
     options = arguments.parse_args(argv)
+    if options.first_split < 0:
+        arguments.error("--first-split must be at least 0")
     if options.splits < 1 or options.jobs < 1:
         arguments.error("--splits and --jobs must be at least 1")
     if options.resume and options.results is None:
@@ -133,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         tasks = [
             Task(options.data, name, split, choice, results.of(name, split))
             for name in tables.names
-            for split in range(options.splits)
+            for split in range(options.first_split, options.first_split + options.splits)
         ]
         run_all(tasks, results, jobs=options.jobs)
     except (TableNameError, ResultsError) as error:
@@ -142,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = [
         results.rows[name, split, model]
         for name in tables.names
-        for split in range(options.splits)
+        for split in range(options.first_split, options.first_split + options.splits)
         for model in order
         if (name, split, model) in results.rows
     ]
