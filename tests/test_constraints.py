@@ -443,10 +443,10 @@ def test_every_learnt_rule_and_fallback_rule_has_the_directions(fit, monotone, r
 def test_a_single_direction_is_that_of_the_second_of_two_labels(direction):
     X, y = random_table(3)
     other = DIRECTIONS[1 - DIRECTIONS.index(direction)]
-    single = fitted(X, y, monotone={"a": direction})
-    by_label = fitted(X, y, monotone={"a": {0: other, "1": direction}})
+    single = fitted(X, y, monotone={"a": direction}, min_evidence=0)
+    by_label = fitted(X, y, monotone={"a": {0: other, "1": direction}}, min_evidence=0)
     assert str(single.rule_set_) == str(by_label.rule_set_)
-    assert str(single.rule_set_) != str(fitted(X, y, monotone={"a": other}).rule_set_)
+    assert str(single.rule_set_) != str(fitted(X, y, monotone={"a": other}, min_evidence=0).rule_set_)
 
 
 def risk_table(n=3000, seed=0):

@@ -17,7 +17,7 @@ def fitted(mixed):
     """Rules without scorecards, with fallback rules; test_scorecard_editing.py has those with scorecards."""
     X, y = mixed
     X = X.assign(size=X["size"].astype(object))  # without their order, some records are uncovered
-    clf = DiverseRuleSetClassifier(random_state=0, scorecards=None).fit(X, y)
+    clf = DiverseRuleSetClassifier(random_state=0, scorecards=None, max_rules=4, min_evidence=0).fit(X, y)
     assert clf.rule_set_.fallbacks
     return clf, X, y
 

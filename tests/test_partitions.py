@@ -24,7 +24,7 @@ def divided(X, y, **parameters):
     """Return the division of the records of a table, the value of rules, and the data."""
     clf = DiverseRuleSetClassifier(random_state=0, **parameters)
     classes, codes = np.unique(y, return_inverse=True)
-    plan, data, _ = clf._prepare(as_table(X), classes.tolist(), codes)
+    plan, data, _ = clf._prepare(as_table(X), classes.tolist(), codes, None, None)
     search = _learner._make_local_search(data, plan, plan.settings.limits)
     value = _learner._make_value(data, plan, search)
     cards = list(data.scorecards.levels)

@@ -53,8 +53,8 @@ _EVERY, _EVERY_IN_FOLDS = (4, 6), (5, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
 # A scorecard is learnt only if signs lower the loss of other records by so many standard errors: on columns without
-# any relation to the classes it is below 3.2, on tables with some it is mostly far above 4.
-_MIN_SIGNAL = 3.3
+# any relation to the classes it is rarely above 2.5, on tables with some it is mostly far above 4.
+_MIN_SIGNAL = 2.8
 _TINY = 1e-9  # losses that differ by less are equal
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
 _MIN_SHARE, _MIN_RECORDS = 0.05, 20

@@ -97,7 +97,7 @@ class RuleDisplay(Display):
     >>> print(display.rules[0])
     IF x3 > 1.7 THEN 2
     >>> int(display.covered.sum())
-    47
+    46
     """
 
     rules: tuple[Rule, ...]
