@@ -161,5 +161,5 @@ def _wrapped(frame: Any, number: int) -> Any:
 
 
 def _selected(names: list[Hashable], columns: Collection[Hashable] | None) -> list[Hashable]:
-    """Return the columns to read; if none is asked for, the first, to count the records."""
+    """Return the columns to read; if no column is wanted, the first one, to count the records."""
     return [name for name in names if columns is None or name in columns] or names[:1]
