@@ -86,8 +86,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
     min_evidence : float, default=0.25
         How much evidence a rule needs; it excludes spurious rules among the many that are tried. Higher values give
         fewer rules; 0 requires no evidence. Before the search, cross-fitting tests whether conditions found on some
-        training records predict others. If they do not, the table is mostly noise and rules need ten times the
-        evidence; on pure noise there are then no rules.
+        training records predict others. If they hardly do, rules need three times the evidence; if they do not, the
+        table is mostly noise and rules need seven times the evidence. On pure noise there are then few rules or none.
     smoothing : float or None, default=5.0
         The class shares of a rule are mixed with those of the whole table as if the rule covered so many more records,
         so that pure rules with few records are not preferred. None: the number of classes.

@@ -279,8 +279,8 @@ class SearchClassifier(RuleSetEstimator):
         used = plan.min_evidence > 0 or self._extensions().scorecards > 0
         learns = used and plan.settings.limits.max_rules > len(constraints.given)
         found = cross_fitted(data, plan.settings.limits, self._extensions().max_signs) if learns else None
-        if found is not None and not found.has_signal:
-            plan = plan.without_signal()
+        if found is not None:
+            plan = plan.with_evidence(found.evidence_factor)
         with_cards = self._with_scorecards(data, plan, table, labels, constraints, found)
         if on_progress is not None and with_cards.scorecards is not None:
             cards = ", ".join(f"{len(card.signs)} signs" for card in with_cards.scorecards.levels)

@@ -39,8 +39,6 @@ _MAX_COMPARED = 20_000
 _UNCOVERED_PRICE = 0.15
 # What each rule must be worth for each record of the table, in nats, if the number of statements is limited.
 _READING_PRICE_WITHIN_BUDGET = READING_PRICE / 4
-# If signs found on some records do not predict others, rules need so many times the evidence.
-_NOISE_FACTOR = 10.0
 # Within a limit on statements, sets with up to so many fallback rules are compared with sets of more rules.
 _MAX_FALLBACKS_KEPT = 3
 # Expected number of items of a drawn body if the odds are not given.
@@ -77,9 +75,9 @@ class Plan:
         limits = self.settings.limits._replace(max_rules=max_rules)
         return replace(self, settings=replace(self.settings, limits=limits))
 
-    def without_signal(self) -> Plan:
-        """Return the plan for a table in which signs found on some records do not predict others: mostly noise."""
-        return replace(self, min_evidence=_NOISE_FACTOR * self.min_evidence)
+    def with_evidence(self, factor: float) -> Plan:
+        """Return the plan in which rules need so many times the evidence."""
+        return replace(self, min_evidence=factor * self.min_evidence)
 
 
 class Data(NamedTuple):

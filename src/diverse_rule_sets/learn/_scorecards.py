@@ -52,9 +52,12 @@ _N_FOLDS, _PATIENCE = 3, 8
 _EVERY, _EVERY_IN_FOLDS = (4, 6), (5, 12)
 # Of sizes whose loss is within so many standard errors of the lowest, the smallest is chosen.
 _STANDARD_ERRORS = 0.5
-# A scorecard is learnt only if signs lower the loss of other records by so many standard errors: on columns without
-# any relation to the classes it is rarely above 2.5, on tables with some it is mostly far above 4.
-_MIN_SIGNAL = 2.8
+# A scorecard is learnt only if signs lower the loss of other records by so many standard errors, the one-sided level of
+# 5 %. On columns without any relation to the classes it is above this more often, because cut points have seen all
+# labels; a higher bound cost small tables more than noise cost.
+_MIN_SIGNAL = 1.64
+# Rules need so many times the evidence if this signal is below a bound; the first bound that is above it counts.
+_EVIDENCE_FACTORS = ((_MIN_SIGNAL, 7.0), (2.8, 3.0))
 _TINY = 1e-9  # losses that differ by less are equal
 # A sign holds and fails for at least this share of the records, or for this number, whichever is less.
 _MIN_SHARE, _MIN_RECORDS = 0.05, 20
@@ -98,9 +101,9 @@ class CrossFitted(NamedTuple):
     signal: float
 
     @property
-    def has_signal(self) -> bool:
-        """Whether signs found on some records predict others clearly better than no signs."""
-        return self.signal >= _MIN_SIGNAL
+    def evidence_factor(self) -> float:
+        """How many times the evidence rules need: more if signs found on some records hardly predict others."""
+        return next((factor for bound, factor in _EVIDENCE_FACTORS if self.signal < bound), 1.0)
 
 
 def cross_fit(
