@@ -88,6 +88,16 @@ def test_fits_cover_nearly_all_records_of_additive_tables_with_few_statements():
         assert len(clf.rule_set_) + len(clf.rule_set_.fallbacks) <= 3 * n_classes
 
 
+def test_large_tables_are_divided_too(monkeypatch):
+    """Only searches without scorecards are left out on tables of many records, because they take long."""
+    X, y = additive(2, n=2000)
+    small = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    monkeypatch.setattr(_learner, "_MAX_COMPARED", 100)
+    large = DiverseRuleSetClassifier(random_state=0).fit(X, y)
+    assert {step["phase"] for step in large.history_} == {PARTITION}
+    assert large.rule_set_ == small.rule_set_
+
+
 def test_directions_hold_for_divisions():
     X, y = additive(2)
     clf = DiverseRuleSetClassifier(random_state=0, monotone={"x0": {"a": "increasing"}}).fit(X, y)

@@ -193,19 +193,18 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
     if plain is None:
         return search, search.refined(found)
     compared, used = data.backend.n_records <= _MAX_COMPARED, data.uses_scorecards(found)
+    divided = search.divided(found)
+    with_points = ([found] if used else []) + ([] if divided is None else [divided])
     if used and not compared:
-        found = search.refined(found)
-        if data.uses_scorecards(found):
-            return search, found
+        best = search.refined(max(with_points, key=search.value_of))
+        if data.uses_scorecards(best):
+            return search, best
     without = draws.choose(plain, plan, "without scorecards")
-    sets = [found, without] if used and compared else [without]
-    if compared and _uncovered_share(data, sets[0]) > _MANY_UNCOVERED:
+    sets = [*with_points, without] if compared else [without]
+    if compared and _uncovered_share(data, found if used else without) > _MANY_UNCOVERED:
         only = draws.choose(data.only_points(), plan, "points only")
         if data.uses_scorecards(only):  # otherwise it has no rules
             sets.append(only)
-    divided = search.divided(found) if compared else None
-    if divided is not None:
-        sets.append(divided)
     best = max(sets, key=search.value_of)
     if best is not without:
         best = search.refined(best)
