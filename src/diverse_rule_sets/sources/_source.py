@@ -86,3 +86,11 @@ def free_memory() -> None:
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
+
+
+def changed(source: Source) -> ValueError:
+    """Return the error about a source that does not give the same records each time."""
+    return ValueError(
+        f"{source.name}: the records changed between two readings; a table must give the same records in the same "
+        "order each time it is read"
+    )
