@@ -34,8 +34,9 @@ from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._weighted import WeightedBackend
-from diverse_rule_sets.estimators._reading import check_target, read_training
+from diverse_rule_sets.estimators._reading import Training, check_target, read_training
 from diverse_rule_sets.estimators._translation import Items
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._batches import answer_batch, batches_for, joined
 from diverse_rule_sets.model._checks import shown
@@ -86,14 +87,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_labels(self, labels: list[Any]) -> None:
         """Raise an error if a parameter does not fit the labels."""
 
+    def _deadline(self) -> Deadline:
+        """Return when the search of a fit that begins now ends."""
+        return NO_DEADLINE
+
     @abstractmethod
     def _learn(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None,
-        weights: Weights | None,
+        self, training: Training, labels: list[Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
 
@@ -177,12 +177,12 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._check_parameters()
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
-        listener = listeners(int(self.verbose), on_progress)
+        listener, deadline = listeners(int(self.verbose), on_progress), self._deadline()
         training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight)
-        table, classes, codes = training.table, training.classes, training.codes
+        table, classes = training.table, training.classes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        fitted = self._learn(table, labels, codes, listener, training.weights)
+        fitted = self._learn(training, labels, listener, deadline)
         known = {"target": training.target, "similar_columns": similar_names(table.names)}
         rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
