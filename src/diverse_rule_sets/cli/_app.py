@@ -265,15 +265,19 @@ def explain(
     ] = None,
 ) -> None:
     """Explain the label of each record, and which changes would give another label."""
+    from diverse_rule_sets.cli._batches import explanations_in_batches, is_large
     from diverse_rule_sets.cli._files import check_inputs, read_model
     from diverse_rule_sets.cli._predicting import explanations, label_for, load_for, records_for
     from diverse_rule_sets.cli._terminal import show_reason
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    other = None if label is None else label_for(rule_set, label)
-    X = records_for(rule_set, load_for(rule_set, table, reading))
-    for heading, reason in explanations(rule_set, X, selection.get(ROW.name, range(1, X.height + 1)), other):
+    other, rows = None if label is None else label_for(rule_set, label), selection.get(ROW.name)
+    if is_large(table):
+        texts = explanations_in_batches(rule_set, table, reading, rows, other)
+    else:
+        texts = explanations(rule_set, records_for(rule_set, load_for(rule_set, table, reading)), rows, other)
+    for heading, reason in texts:
         show_reason(heading, reason)
 
 

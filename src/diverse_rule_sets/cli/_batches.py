@@ -21,12 +21,14 @@ from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._files import STANDARD, write_errors
 from diverse_rule_sets.cli._predicting import (
     ALL,
+    check_rows,
     column_names,
     figures,
     labels_for,
     predictions,
     records_for,
     target_of,
+    texts_of,
     write_frame,
 )
 from diverse_rule_sets.cli._reading import LoadedTable
@@ -166,6 +168,26 @@ def _labelled(
         return table, np.zeros(0)
     values = weight_values(table, weight, target, n_before)
     return replace(table, frame=table.frame.filter(pl.Series(values > 0))), values
+
+
+def explanations_in_batches(
+    rule_set: RuleSet, path: str, reading: Mapping[str, Any], rows: Sequence[int] | None, label: Any
+) -> Iterator[tuple[str, str]]:
+    """Yield the same as :func:`explanations` for a table that is read in batches."""
+    wanted = None if rows is None else np.unique(rows)
+    kept: dict[int, pl.DataFrame] = {}
+    n_before = 0
+    for table in loaded_batches(source_of(path, reading), [], rule_set):
+        X = records_for(rule_set, table)
+        if wanted is None:
+            yield from texts_of(rule_set, X, range(n_before + 1, n_before + X.height + 1), label)
+        else:
+            inside = wanted[(wanted > n_before) & (wanted <= n_before + X.height)].tolist()
+            kept |= {row: X[row - n_before - 1 : row - n_before] for row in inside}
+        n_before += X.height
+    if rows:
+        check_rows(rows, n_before)
+        yield from texts_of(rule_set, pl.concat([kept[row] for row in rows], rechunk=True), rows, label)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.batch_labels import BatchLabels
-from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.missing import settle_codes
 from diverse_rule_sets._input.tables import Table, as_table
@@ -19,7 +18,7 @@ from diverse_rule_sets._util.progress import OnProgress, RecordProgress
 from diverse_rule_sets.data._summaries import ColumnSummary
 from diverse_rule_sets.data._summary_table import SummaryTable
 from diverse_rule_sets.data._value_counts import pairs_for
-from diverse_rule_sets.sources._source import Batch, Source, changed, free_memory
+from diverse_rule_sets.sources._source import Batch, Source, changed, check_target, free_memory
 
 
 class Scanned(NamedTuple):
@@ -72,11 +71,7 @@ class _Scan:
         self._source, self._target, self._missing_values = source, target, missing_values
         self._on_progress = on_progress
         self._counts: Any = None if weights is None else weights.values
-        if target not in source.names:
-            raise ValueError(
-                f"y must be the name of a column of {source.name}, got {target!r}; its columns: "
-                f"{list_text(source.names)}{did_you_mean(target, source.names)}"
-            )
+        check_target(target, source)
         self._names = [name for name in source.names if name != target]
         if not self._names:
             raise ValueError(f"{source.name} has no column for rules besides the target {target!r}")

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from diverse_rule_sets._input.checks import Check, check_choice, did_you_mean, warn
+from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import comparable_labels
 from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
@@ -34,7 +34,7 @@ from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._weighted import WeightedBackend
-from diverse_rule_sets.estimators._reading import Training, check_target, read_training
+from diverse_rule_sets.estimators._reading import Training, read_training
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.model._answers import Answers
@@ -43,7 +43,7 @@ from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import as_frame
 from diverse_rule_sets.sources._as_source import as_source
-from diverse_rule_sets.sources._source import Batch, Source
+from diverse_rule_sets.sources._source import Batch, Source, check_target
 from diverse_rule_sets.sources._weights import with_weights
 
 BINNINGS = ("supervised", "uniform", "quantile")
@@ -272,8 +272,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def why(self, X: Any, *, label: Any = None) -> Any:
         """Explain the label of a record, and which changes would give another label; see :meth:`RuleSet.why`."""
         check_is_fitted(self)
-        one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
-        return self.rule_set_.why(X if one else self._table(X), label=label)
+        as_given = isinstance(X, Mapping | str) or getattr(X, "ndim", 0) == 1 or as_source(X) is not None
+        return self.rule_set_.why(X if as_given else self._table(X), label=label)
 
     def _all_answers(self, X: Any) -> Iterator[Answers]:
         """Iterate over the results of a table: one, or one for each batch."""
@@ -329,8 +329,6 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 def accuracy_in_batches(clf: RuleSetEstimator, source: Source, y: Any, sample_weight: Any = None) -> float:
     """Return the share of records, or of their weight, whose predicted label is that of the column y of a source."""
     check_target(y, source)
-    if y not in source.names:
-        raise ValueError(f"y must be the name of a column of {source.name}, got {y!r}{did_you_mean(y, source.names)}")
     weights = with_weights(source, sample_weight, y).values
     flags: list[NDArray[np.bool_]] = []
     for batch in clf._batches(source.with_labels(y), [y]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
@@ -18,7 +17,7 @@ from diverse_rule_sets._util.progress import OnProgress
 from diverse_rule_sets.data._bit_file import Storage
 from diverse_rule_sets.data._scan import scan
 from diverse_rule_sets.sources._as_source import as_source
-from diverse_rule_sets.sources._source import Source
+from diverse_rule_sets.sources._source import check_target
 from diverse_rule_sets.sources._weights import with_weights
 
 
@@ -74,15 +73,6 @@ def read_training(
     table = table if numbers is None else table.select_records(numbers)
     table = table.with_codes(settle_codes(missing_values, table))
     return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y), weights)
-
-
-def check_target(y: Any, source: Source) -> None:
-    """Raise an error unless y may be the name of a column."""
-    if isinstance(y, np.ndarray | list | dict) or hasattr(y, "__len__") != isinstance(y, str | tuple):
-        raise TypeError(
-            f"y must be the name of the column of X with the labels, because X is read in batches ({source.name}), got "
-            f"{type(y).__name__}"
-        )
 
 
 def _folder(cache_dir: str | os.PathLike[str] | None) -> str | None:

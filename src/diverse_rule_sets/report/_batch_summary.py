@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.frames import join_frames, take_rows
-from diverse_rule_sets.estimators._reading import check_target
 from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._batches import answer_batch, batches_for, join_answers
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._summary import Integers, Summary
-from diverse_rule_sets.sources._source import Source
+from diverse_rule_sets.sources._source import Source, check_target
 from diverse_rule_sets.sources._weights import with_weights
 
 # Number of records whose columns are kept, besides those that are shown.
@@ -36,8 +34,6 @@ def summarise_batches(
     sample_weight : the column with their weights; None if they have none
     """
     check_target(y, source)
-    if y not in source.names:
-        raise ValueError(f"y must be the name of a column of {source.name}, got {y!r}{did_you_mean(y, source.names)}")
     weighted = with_weights(source, sample_weight, y)
     labelled = weighted.source.with_labels(y)
     answers: list[Answers] = []
