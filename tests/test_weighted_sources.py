@@ -176,6 +176,41 @@ def test_groups_of_large_columns_hold_the_weights_of_their_records(kind):
     assert 0 < heaviest <= _value_counts.MAX_GROUP_SHARE * own.sum()
 
 
+@pytest.mark.parametrize("kind", ["whole", "others"])
+def test_counts_of_many_categories_with_weights(kind):
+    """Beyond the exact bound, the heaviest categories are counted exactly, in any order and batches of the records."""
+    rng = np.random.default_rng(2)
+    names, n = np.array([f"k{k}" for k in range(5000)], object), 40_000
+    share = 1 / np.arange(1, 5001)
+    drawn, classes = rng.choice(5000, n, p=share / share.sum()), rng.integers(0, 2, n)
+    given = rng.integers(1, 5, n) if kind == "whole" else rng.lognormal(0, 2, n)
+    own = weighted_records(given, n).weights.values
+
+    def count(order, n_batches):
+        counts = _category_counts.CategoryCounts(500)
+        target = counts
+        while target is not None:
+            for part in np.array_split(order, n_batches):
+                table = np.zeros((5000, 2), own.dtype)
+                np.add.at(table, (drawn[part], classes[part]), own[part])
+                present = np.flatnonzero(table.any(axis=1))
+                target.add(names[present], table[present])
+            target = counts.finer()
+        values, table = counts.rows(2)
+        return dict(zip(values, map(tuple, table.tolist()), strict=True)), counts.totals()
+
+    expected, totals = count(np.arange(n), 1)
+    for n_batches in (2, 9):
+        assert count(rng.permutation(n), n_batches) == (expected, totals)
+    exact = np.zeros((5000, 2), own.dtype)
+    np.add.at(exact, (drawn, classes), own)
+    assert all(tuple(exact[int(name[1:])].tolist()) == row for name, row in expected.items())
+    heaviest = np.argsort(-exact.sum(axis=1), kind="stable")[:200]
+    assert {names[k] for k in heaviest} <= set(expected)
+    assert totals.n_known == own.sum()
+    assert len(expected) < 5000 / 2
+
+
 # Errors
 
 
