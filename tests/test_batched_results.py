@@ -2,10 +2,12 @@
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib.text import Text
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -15,7 +17,14 @@ from diverse_rule_sets.cli import _batches
 from diverse_rule_sets.model._batched_table import BatchedTable
 from diverse_rule_sets.model._domains import domain_of
 from diverse_rule_sets.model._editing import examples_of
-from diverse_rule_sets.report import CoverageDisplay, html
+from diverse_rule_sets.report import (
+    CoverageDisplay,
+    FitPathDisplay,
+    OverlapDisplay,
+    RuleDisplay,
+    ScorecardDisplay,
+    html,
+)
 from diverse_rule_sets.sources import _arrow_files, _text_files
 from diverse_rule_sets.sources._as_source import as_source
 from tests.test_sources import FRAME, Again, N, write_parquet
@@ -262,6 +271,29 @@ def test_reports_with_names_of_columns(make, tmp_path):
     display = CoverageDisplay.from_estimator(clf, source, "y", sample_weight="w")
     reference = CoverageDisplay.from_estimator(clf, X, Y, sample_weight=TABLE.w)
     assert vars(display).keys() == vars(reference).keys()
+
+
+@pytest.mark.parametrize("kind", [CoverageDisplay, OverlapDisplay, RuleDisplay, ScorecardDisplay, FitPathDisplay])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_displays_of_a_source(kind, weight):
+    """The drawn figures are those of the table in memory; a RuleDisplay may place missing values elsewhere."""
+    clf, parts = DiverseRuleSetClassifier(random_state=0).fit(X, Y), [TABLE[:400], TABLE[400:]]
+    if kind is ScorecardDisplay:
+        rules = points_rules()
+        found, expected = (
+            kind.from_rule_set(rules, parts, "y", sample_weight=weight),
+            kind.from_rule_set(rules, X, Y, sample_weight=vector(weight)),
+        )
+    else:
+        found = kind.from_estimator(clf, parts, "y", sample_weight=weight)
+        expected = kind.from_estimator(clf, X, Y, sample_weight=vector(weight))
+    if kind is RuleDisplay:
+        for name in ("records", "codes", "covered", "within", "class_counts", "n_records", "total"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        np.testing.assert_allclose(found.x.positions, expected.x.positions)
+    texts = [sorted(text.get_text() for text in one.figure_.findobj(Text)) for one in (found, expected)]
+    assert texts[0] == texts[1]
+    plt.close("all")
 
 
 @pytest.mark.parametrize("table", ["t.csv", "t.parquet"])

@@ -63,6 +63,15 @@ class BatchedTable:
             raise InputError(f"{self.source.name}: there are no records")
         return join_covers(parts)
 
+    def holds(self, conditions: Sequence[Condition], expected: Mapping[Hashable, str]) -> list[NDArray[np.bool_]]:
+        """Return for which records each of some conditions on columns holds."""
+        parts: list[list[NDArray[np.bool_]]] = [[] for _ in conditions]
+        for table, origin in self.blocks({condition.column for condition in conditions}):
+            with errors_of(origin):
+                for part, condition in zip(parts, conditions, strict=True):
+                    part.append(condition.holds(table.column(condition.column, expected[condition.column])))
+        return [np.concatenate(part) for part in parts]
+
     def labels(self, y: Hashable, classes: Sequence[Any]) -> NDArray[np.int64]:
         """Return the position of the label of each record among some classes."""
         check_target(y, self.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.frames import join_frames, take_rows
 from diverse_rule_sets.model._answers import Answers, table_for
+from diverse_rule_sets.model._batched_table import BatchedTable
 from diverse_rule_sets.model._batches import answer_batch, batches_for, join_answers
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._summary import Integers, Summary
@@ -49,7 +51,8 @@ def summarise_batches(
     table = _Unread(names, n_records)
     kept = _Kept(rule_set, labelled, names, n_records)
     known = np.concatenate(codes), join_answers(answers), kept
-    return Summary(rule_set, table, *known, weights=weighted.weights, rows=weighted.records)
+    holds = partial(BatchedTable(rule_set, weighted.source).holds, expected=rule_set.expected_kinds)
+    return Summary(rule_set, table, *known, weights=weighted.weights, rows=weighted.records, holds=holds)
 
 
 class _Unread(Table):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from diverse_rule_sets._bits.bitset import unpack
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.named_columns import split_columns
@@ -44,6 +45,7 @@ class Summary:
     read : for a table that is read in batches, function that returns a table with some of the records
     weights : the weights of the records, by which all figures count them; None if they have none
     rows : the number of each record in the table of the user; None if no record was left out
+    holds : for a table that is read in batches, function that returns for which records some conditions hold
     """
 
     rule_set: RuleSet
@@ -53,6 +55,7 @@ class Summary:
     read: Callable[[Integers], tuple[Table, Integers]] | None = None
     weights: Weights | None = None
     rows: Integers | None = None
+    holds: Callable[[Sequence[Condition]], list[Flags]] | None = None
 
     @cached_property
     def _answers(self) -> Answers:
@@ -67,6 +70,12 @@ class Summary:
     def covering(self) -> Flags:
         """Flags: whether each rule covers each record, shape (n_records, n_rules)."""
         return self._answers.covers.flags()
+
+    def covers_of(self, rules: Sequence[int]) -> Flags:
+        """Return whether some rules, by position among rules and fallback rules, cover each record, row by row."""
+        return np.array([unpack(self._answers.all_covers.rows[j], self.codes.size) for j in rules], np.bool_).reshape(
+            len(rules), self.codes.size
+        )
 
     @property
     def deciding(self) -> Integers:
@@ -99,8 +108,10 @@ class Summary:
         """The points of all records, of all scorecards that the rules use."""
         cards = self.rule_set.scorecards
         points = PointSums(column for card in cards for column in card.derived_columns())
-        for condition in dict.fromkeys(sign.condition for card in cards for sign in card.signs):
-            points.add(condition, condition.holds(self.column(condition.column)))
+        conditions = list(dict.fromkeys(sign.condition for card in cards for sign in card.signs))
+        flags: Iterable[Flags] = (condition.holds(self.column(condition.column)) for condition in conditions)
+        for condition, one in zip(conditions, flags if self.holds is None else self.holds(conditions), strict=True):
+            points.add(condition, one)
         return points
 
     @property
