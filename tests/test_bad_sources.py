@@ -1,7 +1,9 @@
 """Files and other sources that cannot be read: the error names the file, the column or the argument."""
 
 import errno
+import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +94,26 @@ def test_a_file_that_may_not_be_read(tmp_path):
     place = folder(tmp_path)
     (place / "02.parquet").chmod(0)
     refused(place, r"02\.parquet: Permission denied")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_an_unreadable_file_in_the_middle(tmp_path, ending, monkeypatch):
+    """The file can no longer be opened, on the first and on the second pass."""
+    place = folder(tmp_path)
+    if ending == "csv":
+        for file in sorted(place.glob("*.parquet")):
+            pd.read_parquet(file).to_csv(file.with_suffix(".csv"), index=False)
+            file.unlink()
+    (place / f"02.{ending}").rename(tmp_path / "elsewhere")
+    (place / f"02.{ending}").symlink_to(tmp_path / "elsewhere")
+    clf = DiverseRuleSetClassifier(random_state=0).fit(place, "y")
+    refused_later = {"on_progress": lambda p: p.stage == "packing" and (tmp_path / "elsewhere").unlink(missing_ok=True)}
+    monkeypatch.setattr("diverse_rule_sets.sources._arrow_files.batch_size", lambda n: 2)
+    monkeypatch.setattr("diverse_rule_sets.sources._text_files._BLOCK", 2)
+    refused(place, rf"02\.{ending}: No such file or directory", **refused_later)
+    refused(place, rf"02\.{ending}: No such file or directory")
+    with pytest.raises(ValueError, match=rf"02\.{ending}: No such file or directory"):
+        clf.predict(place)
 
 
 def test_a_csv_file_with_a_bad_line(tmp_path):
@@ -235,6 +257,129 @@ def test_a_full_disk_is_an_error_that_leaves_nothing_behind(tmp_path, cached):
     assert run.stdout.startswith(f"OSError {errno.EFBIG}"), run.stderr
     assert "is full" in run.stdout
     assert list((tmp_path / "bits").iterdir()) == []
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_full_disk_with_weights(tmp_path, cached):
+    """The bits of the records fit into the limit, but not those of the copies of weighted records."""
+    frame = make_frame(20_000).assign(w=np.random.default_rng(0).lognormal(0, 1, 20_000))
+    path = write_parquet(frame, tmp_path / "t.parquet")
+    (tmp_path / "bits").mkdir()
+    code = (
+        "import sys, tempfile, resource\n"
+        "from diverse_rule_sets import DiverseRuleSetClassifier as D\n"
+        "tempfile.tempdir = sys.argv[2]\n"
+        "clf = D(scorecards=None, forbidden=['day', 'income'])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        f"try: clf.fit(sys.argv[1], 'y', 'w', cache_dir=sys.argv[2] if {cached} else None)\n"
+        "except OSError as error: print(type(error).__name__, error.errno, error, hasattr(clf, 'rule_set_'))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code, path, str(tmp_path / "bits")], capture_output=True, text=True)
+    assert run.stdout.startswith(f"OSError {errno.EFBIG}"), run.stderr
+    assert "is full" in run.stdout
+    assert run.stdout.endswith("False\n")
+    assert [file.suffix for file in (tmp_path / "bits").iterdir()] == [".drs"] * cached  # the bits without copies
+
+
+def test_a_full_disk_while_a_file_is_decompressed(tmp_path):
+    path = write_parquet(make_frame(20_000), tmp_path / "t.parquet")
+    Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
+    (tmp_path / "bits").mkdir()
+    code = (
+        "import sys, tempfile, resource\n"
+        "from diverse_rule_sets import DiverseRuleSetClassifier as D\n"
+        "tempfile.tempdir = sys.argv[2]\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000))\n"
+        "try: D().fit(sys.argv[1], 'y')\n"
+        "except ValueError as error: print(error)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, f"{path}.gz", str(tmp_path / "bits")], capture_output=True, text=True
+    )
+    assert re.search(r"t\.parquet\.gz: cannot be decompressed: '.*bits', .*, is full \(File too large\)", run.stdout), (
+        run
+    )
+    assert list((tmp_path / "bits").iterdir()) == []
+
+
+def test_a_disk_that_is_really_full(tmp_path, monkeypatch):
+    """A small file system of its own, where the system allows one; then as if other programs filled it later."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        path = write_parquet(make_frame(20_000), tmp_path / "t.parquet")
+        refused(
+            path,
+            r"the bits of \d+ conditions need .* GB in '.*small', where 0\.00 GB are free",
+            OSError,
+            cache_dir=place,
+        )
+        monkeypatch.setattr(_bit_file, "_check_space", lambda *how: None)
+        refused(path, r"small' is full \(No space left on device\): nothing was kept", OSError, cache_dir=place)
+        monkeypatch.setattr(_bit_file, "_reserve", lambda *how: None)  # as where space cannot be reserved
+        refused(path, r"small' is full \(No space left on device\): nothing was kept", OSError, cache_dir=place)
+        assert list(place.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_limit_on_the_memory_of_the_process_is_kept(tmp_path, weight):
+    """The bits would take more than 40 % of the memory that ``ulimit -v`` allows."""
+    path = write_parquet(make_frame(20_000).assign(w=1.5), tmp_path / "t.parquet")
+    code = (
+        "import sys, resource\n"
+        "from diverse_rule_sets import DiverseRuleSetClassifier as D\n"
+        "from diverse_rule_sets._util import memory\n"
+        "clf = D(scorecards=None)\n"
+        "clf.fit(sys.argv[1], 'y')\n"
+        "del clf.rule_set_\n"
+        "resource.getrlimit = lambda kind: (100_000, 100_000)\n"
+        f"try: clf.fit(sys.argv[1], 'y', {weight!r})\n"
+        "except MemoryError as error: print(error, hasattr(clf, 'rule_set_'))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert re.search(r"conditions need 0\.0 GB, more than 0\.0 GB, 40% of the memory; leave out columns", run.stdout), (
+        run
+    )
+    assert run.stdout.endswith("False\n")
+
+
+STAGES = ["reading weights", "reading", "packing", "conditions", "scorecards", "first pass", "second pass", "merging"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_ctrl_c_leaves_the_estimator_as_it_was(tmp_path, stage):
+    """A signal in each phase of a fit with weights, of an estimator that is fitted and of one that is not."""
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 8)).round(2)
+    y = np.where((X < 0.5).sum(axis=1) + rng.normal(0, 1, 3000) > 4.5, "yes", "no")
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)]).assign(y=y, w=rng.integers(0, 3, 3000))
+    path = write_parquet(frame, tmp_path / "t.parquet")
+    Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
+    place = tmp_path / "bits"
+    place.mkdir()
+    program = (
+        "import os, signal, sys, tempfile, threading\n"
+        "from diverse_rule_sets import DiverseRuleSetClassifier as D\n"
+        "tempfile.tempdir = sys.argv[2]\n"
+        f"def stop(p): p.stage == {stage!r} and signal.raise_signal(signal.SIGINT)\n"
+        "fitted = D(random_state=0).fit([[1.0], [2.0]] * 9, ['a', 'b'] * 9)\n"
+        "for clf in (D(random_state=0, n_jobs=2), fitted):\n"
+        "    before = dict(vars(clf))\n"
+        "    for cache in (None, sys.argv[2]):\n"
+        "        try: clf.fit(sys.argv[1], 'y', 'w', on_progress=stop, cache_dir=cache)\n"
+        "        except KeyboardInterrupt: print('stopped', vars(clf) == before)\n"
+        "print(len(threading.enumerate()))\n"
+        "print([name for name in os.listdir(sys.argv[2]) if not name.endswith('.drs')])\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program, f"{path}.gz", str(place)], capture_output=True, text=True)
+    assert run.stdout.splitlines()[:4] == ["stopped True"] * 4, run
+    assert run.stdout.splitlines()[5] == "[]"
+    early = STAGES.index(stage) <= STAGES.index("packing")
+    assert len(list(place.iterdir())) == (0 if early else 1)  # complete bits are kept in cache_dir
 
 
 def test_an_interrupted_fit_leaves_nothing_behind(tmp_path):

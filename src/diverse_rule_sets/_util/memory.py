@@ -10,13 +10,24 @@ MEMORY_SHARE = 0.4
 
 
 def physical_memory() -> float:
-    """Return the memory of this machine or of its container in bytes; infinity if it is unknown."""
+    """Return the memory in bytes of this machine, of its container, or that the process may use; the smallest known."""
     try:
         memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         memory = math.inf
+    memory = min(memory, _address_space())
     try:
         with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
             return min(memory, float(limit.read()))
     except (OSError, ValueError):  # no container, or one without a limit ("max")
         return memory
+
+
+def _address_space() -> float:
+    """Return the limit on the address space of the process (``ulimit -v``); infinity if there is none."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return math.inf
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else float(limit)

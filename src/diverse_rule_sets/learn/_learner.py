@@ -192,6 +192,8 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
     search, plain = _Search(data, plan, on_choice), data.without_scorecards
     if plain is None:
         return search, search.refined(found)
+    if plan.settings.limits.deadline.passed():
+        return search, found
     compared, used = data.backend.n_records <= _MAX_COMPARED, data.uses_scorecards(found)
     divided = search.divided(found)
     with_points = ([found] if used else []) + ([] if divided is None else [divided])
@@ -200,12 +202,12 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
         if data.uses_scorecards(best):
             return search, best
     without = draws.choose(plain, plan, "without scorecards")
-    sets = [*with_points, without] if compared else [without]
+    sets = [*with_points, without] if compared or not used else [without]
     if compared and _uncovered_share(data, found if used else without) > _MANY_UNCOVERED:
         only = draws.choose(data.only_points(), plan, "points only")
         if data.uses_scorecards(only):  # otherwise it has no rules
             sets.append(only)
-    best = max(sets, key=search.value_of)
+    best = max(sets, key=search.value_of) if len(sets) > 1 else sets[0]
     if best is not without:
         best = search.refined(best)
         if data.uses_scorecards(best):
@@ -255,6 +257,7 @@ class _Search:
         within = {}
         for most, wanted in sizes.items():  # a set that only another limit needs is no option
             options = [one for n, one in sets.items() if n in wanted or n == len(found.steps) < most]
+            options = options[-1:] if self._plan.settings.limits.deadline.passed() else options
             kept = [
                 self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options
             ]

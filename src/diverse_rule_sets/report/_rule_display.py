@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from diverse_rule_sets._input.checks import check_number, generator
+from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.colours import some_class_colours, text_colour_on
 from diverse_rule_sets._util.plotting import given_axes, pyplot
 from diverse_rule_sets.model._answers import CoverPlan, find_covers
@@ -18,6 +19,7 @@ from diverse_rule_sets.model._conditions import Condition, merge_conditions
 from diverse_rule_sets.model._counts import Count, count_text
 from diverse_rule_sets.model._formatting import format_label, format_name
 from diverse_rule_sets.model._rule import Rule
+from diverse_rule_sets.model._scorecards import ScorecardColumn
 from diverse_rule_sets.report._axis_scales import AxisScale, scale_of, strip_scale
 from diverse_rule_sets.report._display import Display
 from diverse_rule_sets.report._legends import SMALL, class_entries, legend, set_title
@@ -162,15 +164,17 @@ class RuleDisplay(Display):
     def _from_summary(
         cls, summary: Summary, selection: Sequence[int], pair: Features, max_points: int, rng: np.random.Generator
     ) -> Self:
-        table, rule_set = summary.table, summary.rule_set
+        rule_set = summary.rule_set
         rules = tuple(rule_set.all_rules[j - 1] for j in selection)
-        covers = find_covers(CoverPlan(rules), table, rule_set.expected_kinds).flags().T
+        covers = summary.covers_of([j - 1 for j in selection])
         # In random order, so that no class is drawn over all others.
-        records = rng.permutation(table.n_records)[:max_points]
+        records = rng.permutation(summary.codes.size)[:max_points]
+        table, positions = summary.with_records(records)
         parts = [Rule(tuple(c for c in rule.conditions if c.column in pair), rule.label) for rule in rules]
-        sample = table.take(records)
+        sample = table.take(positions)
         meets = find_covers(CoverPlan(parts), sample, rule_set.expected_kinds).flags().T
-        x, y = (_make_scale(summary, name, records, rules, rng) for name in pair)
+        drawn = _Drawn(summary, table, records, positions)
+        x, y = (_make_scale(drawn, name, rules, rng) for name in pair)
         return cls(
             rules=rules,
             numbers=tuple(selection),
@@ -184,7 +188,7 @@ class RuleDisplay(Display):
                 len(rules), len(summary.classes)
             ),
             classes=summary.classes,
-            n_records=table.n_records,
+            n_records=summary.codes.size,
             total=summary.n_records,
         )
 
@@ -338,14 +342,25 @@ def _list_numbers(rules: Sequence[int]) -> str:
     return ", ".join(map(str, rules[:20])) + (", ..." if len(rules) > 20 else "")
 
 
-def _make_scale(
-    summary: Summary, name: Hashable | None, records: Integers, rules: Iterable[Rule], rng: np.random.Generator
-) -> AxisScale:
+class _Drawn(NamedTuple):
+    """The records that are drawn: their numbers, and their positions in a table that has them."""
+
+    summary: Summary
+    table: Table
+    records: Integers
+    positions: Integers
+
+
+def _make_scale(drawn: _Drawn, name: Hashable | None, rules: Iterable[Rule], rng: np.random.Generator) -> AxisScale:
     """Return the axis of a column, or an axis of random positions if there is no column."""
+    summary = drawn.summary
     if name is None:
-        return strip_scale(records.size, rng)
+        return strip_scale(drawn.records.size, rng)
     conditions = [condition for rule in rules for condition in rule.conditions if condition.column == name]
-    return scale_of(summary.column(name), records, conditions, rng)
+    if isinstance(name, ScorecardColumn):
+        return scale_of(summary.column(name), drawn.records, conditions, rng)
+    column = drawn.table.column(name, summary.rule_set.expected_kind(name))
+    return scale_of(column, drawn.positions, conditions, rng)
 
 
 def _condition_on(rule: Rule, name: Hashable | None) -> Condition | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from diverse_rule_sets._bits.bitset import unpack
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
+from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.weights import Weights, count_by, weighted_records
 from diverse_rule_sets.estimators._base import RuleSetEstimator
-from diverse_rule_sets.estimators._reading import split_target
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers, overlap_kinds, table_for
 from diverse_rule_sets.model._conditions import Condition
@@ -44,6 +45,7 @@ class Summary:
     read : for a table that is read in batches, function that returns a table with some of the records
     weights : the weights of the records, by which all figures count them; None if they have none
     rows : the number of each record in the table of the user; None if no record was left out
+    holds : for a table that is read in batches, function that returns for which records some conditions hold
     """
 
     rule_set: RuleSet
@@ -53,6 +55,7 @@ class Summary:
     read: Callable[[Integers], tuple[Table, Integers]] | None = None
     weights: Weights | None = None
     rows: Integers | None = None
+    holds: Callable[[Sequence[Condition]], list[Flags]] | None = None
 
     @cached_property
     def _answers(self) -> Answers:
@@ -67,6 +70,12 @@ class Summary:
     def covering(self) -> Flags:
         """Flags: whether each rule covers each record, shape (n_records, n_rules)."""
         return self._answers.covers.flags()
+
+    def covers_of(self, rules: Sequence[int]) -> Flags:
+        """Return whether some rules, by position among rules and fallback rules, cover each record, row by row."""
+        return np.array([unpack(self._answers.all_covers.rows[j], self.codes.size) for j in rules], np.bool_).reshape(
+            len(rules), self.codes.size
+        )
 
     @property
     def deciding(self) -> Integers:
@@ -99,8 +108,10 @@ class Summary:
         """The points of all records, of all scorecards that the rules use."""
         cards = self.rule_set.scorecards
         points = PointSums(column for card in cards for column in card.derived_columns())
-        for condition in dict.fromkeys(sign.condition for card in cards for sign in card.signs):
-            points.add(condition, condition.holds(self.column(condition.column)))
+        conditions = list(dict.fromkeys(sign.condition for card in cards for sign in card.signs))
+        flags: Iterable[Flags] = (condition.holds(self.column(condition.column)) for condition in conditions)
+        for condition, one in zip(conditions, flags if self.holds is None else self.holds(conditions), strict=True):
+            points.add(condition, one)
         return points
 
     @property
@@ -237,27 +248,25 @@ def summarise(clf: Any, X: Any, y: Any, sample_weight: Any = None, *, name: str 
     clf : a RuleSet, a fitted classifier, or a fitted pipeline or search that ends in one
     X, y : records and their labels; each label must be a class of the rule set. y may be the name of a column, which
         a table that is read in batches needs
-    sample_weight : weights of the records, as in ``fit``; records of weight 0 are left out
+    sample_weight : weights of the records or the name of their column, as in ``fit``; records of weight 0 are left out
     name : name of the argument `clf` in error messages
     """
     source = as_source(X)
     if source is not None:
         from diverse_rule_sets.report._batch_summary import summarise_batches
 
-        if sample_weight is not None:
-            raise ValueError(
-                f"sample_weight must be None, because X is read in batches ({source.name}); give X as a table in memory"
-            )
         model = unwrap(clf).model
         if isinstance(model, RuleSet):
-            return summarise_batches(model, model.answer, source, y)
+            return summarise_batches(model, model.answer, source, y, sample_weight)
         if not isinstance(model, RuleSetEstimator) or unwrap(clf).transformers:
             raise TypeError(f"{name} must be a RuleSet or a classifier of this package if X is read in batches")
-        return summarise_batches(model.rule_set_, model._answer, source, y)
-    if isinstance(y, str) and y in (whole := as_table(X)):
-        X, y = split_target(whole, y)
+        return summarise_batches(model.rule_set_, model._answer, source, y, sample_weight)
+    split = None
+    if isinstance(sample_weight, str) or (isinstance(y, str) and y in as_table(X)):
+        split = split_columns(as_table(X), y, sample_weight)
+        X, y = split.table, split.y
     rules, table = rules_and_table(clf, X, name)
-    rows, weights = weighted_records(sample_weight, table.n_records)
+    rows, weights = weighted_records(sample_weight, table.n_records) if split is None else split.weighted()
     codes = as_labels(y, rules.classes, table.n_records, rows)
     table = table_for(rules, table if rows is None else table.take(rows))
     # With a cache: the report page reads columns twice, for the rules and for the example records.

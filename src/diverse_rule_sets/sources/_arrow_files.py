@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import itertools
-import shutil
 import tempfile
 from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
@@ -63,16 +62,30 @@ class _ArrowTable:
     @contextmanager
     def _read(self) -> Iterator[Any]:
         """Open the file; a compressed one is decompressed to a temporary file, because its parts are not in order."""
-        with arrow_errors(self.path, self.form), open(self.path, "rb") as file:
-            if file.read(2) != b"\x1f\x8b":
+        with arrow_errors(self.path, self.form):
+            with open(self.path, "rb") as file:
+                is_packed = file.read(2) == b"\x1f\x8b"
+            if not is_packed:
                 with self._open(self.path) as content:
                     yield content
                 return
-            with tempfile.NamedTemporaryFile() as unpacked, gzip.open(self.path) as packed:
-                shutil.copyfileobj(packed, unpacked, 2**20)
-                unpacked.flush()
+            with tempfile.NamedTemporaryFile() as unpacked:
+                with gzip.open(self.path) as packed:
+                    self._copy(packed, unpacked)
                 with self._open(unpacked.name) as content:
                     yield content
+
+    def _copy(self, packed: Any, unpacked: Any) -> None:
+        """Copy the content to a temporary file."""
+        while content := packed.read(2**20):
+            try:
+                unpacked.write(content)
+                unpacked.flush()
+            except OSError as error:
+                raise InputError(
+                    f"{self.path}: cannot be decompressed: {tempfile.gettempdir()!r}, the folder for temporary files, "
+                    f"is full ({error.strerror}); set TMPDIR to a folder with more space, or decompress the file"
+                ) from None
 
     def _open(self, path: str) -> Any:
         raise NotImplementedError

@@ -48,8 +48,9 @@ def paths_of(X: Any) -> list[str]:
 
 
 def _is_table(file: Path, folder: str) -> bool:
-    """Return whether a file of a folder is part of the table."""
-    return file.is_file() and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    """Return whether a file of a folder is part of the table; a link to a file that is gone is an error later."""
+    is_file = file.is_file() or (file.is_symlink() and not file.exists())
+    return is_file and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def format_of(path: str) -> str:
