@@ -233,3 +233,66 @@ def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
             group = groups[i, j]
             for k in range(values.shape[1]):
                 out[group, k] += values[j, k]
+
+
+@_kernel
+def sort_bits(rows, members, first, last, mask, sizes, steps, start, out):  # type: ignore[no-untyped-def]
+    """Append the bits under a mask of rows members[first..last], word by word, from word ``start`` of ``out`` on."""
+    buffer = np.empty(mask.size, np.uint64)
+    for i in range(first, last):
+        row = rows[members[i]]
+        for w in range(mask.size):
+            buffer[w] = row[w] & mask[w]
+        for k in range(6):
+            moved = steps[k]
+            shift = np.uint64(1 << k)
+            for w in range(mask.size):
+                some = buffer[w] & moved[w]
+                buffer[w] = (buffer[w] ^ some) | (some >> shift)
+        place = out[i, start:]
+        at = 0
+        for w in range(mask.size):
+            n = sizes[w]
+            if n == 0:
+                continue
+            inside = at & 63
+            place[at >> 6] |= buffer[w] << np.uint64(inside)
+            if inside + n > 64:
+                place[(at >> 6) + 1] |= buffer[w] >> np.uint64(64 - inside)
+            at += n
+
+
+@_kernel
+def find_complements(rows, every, first, other):  # type: ignore[no-untyped-def]
+    """Find rows that are set where neither the row before nor, possibly, one later row is; see ``complements``."""
+    n, n_words = rows.shape
+    named = np.zeros(n, np.bool_)  # rows from which others follow
+    rest = np.empty(n_words, np.uint64)
+    for j in range(1, n):
+        i = j - 1
+        if first[i] >= 0 or named[j]:
+            continue
+        any_left = np.uint64(0)
+        disjoint = True
+        for w in range(n_words):
+            if rows[i, w] & rows[j, w]:
+                disjoint = False
+                break
+            rest[w] = every[w] & ~(rows[i, w] | rows[j, w])
+            any_left |= rest[w]
+        if not disjoint:
+            continue
+        found = -1
+        if any_left:
+            for m in range(j + 1, n):
+                w = 0
+                while w < n_words and rows[m, w] == rest[w]:
+                    w += 1
+                if w == n_words:
+                    found = m
+                    break
+            if found < 0:
+                continue
+            named[found] = True
+        named[i] = True
+        first[j], other[j] = i, found
