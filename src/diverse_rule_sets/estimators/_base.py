@@ -104,7 +104,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         weights: Weights | None = None,
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
-        encoder = Encoder(options, given)
+        encoder = Encoder(options, given, effective_n_jobs(self.n_jobs))
         encoded = encode(encoder, table, Target(codes, class_weights, None if weights is None else weights.values))
         records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
         if weights is None:
