@@ -177,6 +177,21 @@ def count(rows: BitRows, lists: Lists, masks: BitRows, n_threads: int = 1) -> In
     return out
 
 
+def count_lists_segments(rows: BitRows, lists: Lists, starts: Integers, n_threads: int = 1) -> Integers:
+    """Count the bits of the AND of each list's rows in each segment of words: int64 array (lists.size, n_segments).
+
+    No list is empty; ``starts`` and ``n_threads`` are as for :func:`count_segments`.
+    """
+    kernels = _kernels()
+    out = np.zeros((lists.size, starts.size - 1), np.int64)
+
+    def part(first: int, last: int) -> None:
+        kernels.count_lists_segments(rows, lists.starts, lists.members, first, last, starts, out)
+
+    _run_slices(part, lists.size, lists.members.size * rows.shape[1], n_threads)
+    return out
+
+
 def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: int = 1) -> Integers:
     """Count the bits of each row under each mask, separately for each segment of words.
 

@@ -82,6 +82,24 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
 
 
 @_kernel
+def count_lists_segments(rows, list_starts, members, first, last, starts, out):  # type: ignore[no-untyped-def]
+    """Count, for lists first..last, the bits of the AND of their rows in each segment of words."""
+    buffer = np.empty(rows.shape[1], np.uint64)
+    for j in range(first, last):
+        buffer[:] = rows[members[list_starts[j]]]
+        for i in range(list_starts[j] + 1, list_starts[j + 1]):
+            row = rows[members[i]]
+            for w in range(row.size):
+                buffer[w] &= row[w]
+        for s in range(starts.size - 1):
+            part = buffer[starts[s] : starts[s + 1]]
+            total = np.uint64(0)
+            for w in range(part.size):
+                total += np.uint64(_popcount(part[w]))
+            out[j, s] = np.int64(total)
+
+
+@_kernel
 def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # type: ignore[no-untyped-def]
     """Add up, for rows first..last under each mask, the factor of each segment of words times its number of bits."""
     for s in range(starts.size - 1):
@@ -236,30 +254,32 @@ def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
 
 
 @_kernel
-def sort_bits(rows, members, first, last, mask, sizes, steps, start, out):  # type: ignore[no-untyped-def]
-    """Append the bits under a mask of rows members[first..last], word by word, from word ``start`` of ``out`` on."""
-    buffer = np.empty(mask.size, np.uint64)
+def sort_bits(rows, members, first, last, masks, sizes, steps, starts, out):  # type: ignore[no-untyped-def]
+    """Append the bits of rows members[first..last] under each mask, word by word, from its first word of ``out`` on."""
+    buffer = np.empty(masks.shape[1], np.uint64)
     for i in range(first, last):
         row = rows[members[i]]
-        for w in range(mask.size):
-            buffer[w] = row[w] & mask[w]
-        for k in range(6):
-            moved = steps[k]
-            shift = np.uint64(1 << k)
+        for c in range(masks.shape[0]):
+            mask = masks[c]
             for w in range(mask.size):
-                some = buffer[w] & moved[w]
-                buffer[w] = (buffer[w] ^ some) | (some >> shift)
-        place = out[i, start:]
-        at = 0
-        for w in range(mask.size):
-            n = sizes[w]
-            if n == 0:
-                continue
-            inside = at & 63
-            place[at >> 6] |= buffer[w] << np.uint64(inside)
-            if inside + n > 64:
-                place[(at >> 6) + 1] |= buffer[w] >> np.uint64(64 - inside)
-            at += n
+                buffer[w] = row[w] & mask[w]
+            for k in range(6):
+                moved = steps[c, k]
+                shift = np.uint64(1 << k)
+                for w in range(mask.size):
+                    some = buffer[w] & moved[w]
+                    buffer[w] = (buffer[w] ^ some) | (some >> shift)
+            place = out[i, starts[c] :]
+            at = 0
+            for w in range(mask.size):
+                n = sizes[c, w]
+                if n == 0:
+                    continue
+                inside = at & 63
+                place[at >> 6] |= buffer[w] << np.uint64(inside)
+                if inside + n > 64:
+                    place[(at >> 6) + 1] |= buffer[w] >> np.uint64(64 - inside)
+                at += n
 
 
 @_kernel

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diverse_rule_sets._bits import bitset
-from diverse_rule_sets._bits.bitset import BitRows, Integers
+from diverse_rule_sets._bits.bitset import BitRows, Integers, Lists
 from diverse_rule_sets._bits.mapped import is_released, release
 from diverse_rule_sets._bits.sorting import WordSorter, complements
 from diverse_rule_sets.data._backend import Body
@@ -36,7 +36,7 @@ class ByClass:
         self._sorter = WordSorter(class_masks)
         self.starts = self._sorter.starts
         every = np.bitwise_or.reduce(class_masks, axis=0)
-        self._first, self._missing = complements(rows, every, n_threads)
+        self._first, self._missing = complements(rows, every)
         self._stored = np.flatnonzero(self._first < 0)
         self._derived = np.flatnonzero(self._first >= 0)
         self._place = np.full(self._n_items + 1, -1, np.int64)  # where the row of each item is stored
@@ -63,6 +63,9 @@ class ByClass:
             by_length.setdefault(len(body), []).append(number)
         for length, numbers in by_length.items():
             items = np.array([bodies[j] for j in numbers]) if length else np.full((len(numbers), 1), self._n_items)
+            if not self._derived.size:
+                out[numbers] = np.bitwise_and.reduce(self.rows[items], axis=1)
+                continue
             out[numbers] = self._rows_of(items[:, 0])
             for k in range(1, items.shape[1]):
                 out[numbers] &= self._rows_of(items[:, k])
@@ -90,6 +93,12 @@ class ByClass:
     def count(self, covers: BitRows) -> Integers:
         """Count the records of sorted covers with each item, by class: array (n_classes, n_covers, n_items + 1)."""
         return self._with_derived(bitset.count_segments(self.rows, covers, self.starts, self._n_threads))
+
+    def count_bodies(self, bodies: Lists) -> Integers | None:
+        """Count the records of each body by class; None if some bodies have no items, or if rows are not stored."""
+        if self._derived.size or not bodies.lengths.all():
+            return None
+        return bitset.count_lists_segments(self.rows, bodies, self.starts, self._n_threads)
 
     def count_all(self, covers: BitRows) -> Integers:
         """Do the same for all classes together: array (n_covers, n_items + 1)."""

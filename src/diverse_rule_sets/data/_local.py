@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets._bits.mapped import is_released, release, with_rows
+from diverse_rule_sets._bits.sorting import LONG
 from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
 from diverse_rule_sets.data._by_class import ByClass
 
 # Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
+# With no more classes, rows are counted under the mask of each class.
+_FEW_CLASSES = 2
 # Rows that are mapped from a file are released after so many rows are read.
 _RELEASED = 32
 # The items of so many records are read from mapped rows at a time.
@@ -100,6 +103,10 @@ class LocalBackend:
 
     def class_counts_of(self, bodies: Lists, within: LocalCover | None = None) -> Integers:
         """Count the records of each class that each body covers, among all records or within a cover."""
+        if within is None and self.n_classes > _FEW_CLASSES and self._rows.shape[1] < LONG:
+            counts = self._by_class.count_bodies(bodies)  # one pass over a row for all classes
+            if counts is not None:
+                return counts
         masks = self._class_masks if within is None else self._class_masks & within.words
         return bitset.count(self._rows, bodies, masks, self._n_threads)
 
