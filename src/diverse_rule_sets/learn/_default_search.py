@@ -82,7 +82,8 @@ def first_pass(
     n_starts = max(settings.n_candidates, local_search.n_labels // _CLASSES_PER_START)
     n_failed = 0
     while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
-        local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
+        if not n_failed:  # otherwise nothing has changed, and neighbourhoods that are known can be used again
+            local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
         starts: list[Body] = [(), *pool.best_bodies(_N_OLD_STARTS)]
         starts += _draw_starts(sampler, local_search, n_starts * (1 + n_failed), chosen, rng)
         pool.add(local_search.improve(starts))
