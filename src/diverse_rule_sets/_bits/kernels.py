@@ -316,3 +316,28 @@ def find_complements(rows, every, first, other):  # type: ignore[no-untyped-def]
             named[found] = True
         named[i] = True
         first[j], other[j] = i, found
+
+
+@_kernel
+def add_to_planes(rows, values, planes):  # type: ignore[no-untyped-def]
+    """Add the value of each row to the numbers of its bits; plane p holds bit p of each number."""
+    carry = np.empty(BLOCK, np.uint64)
+    for begin in range(0, rows.shape[1], BLOCK):
+        end = min(begin + BLOCK, rows.shape[1])
+        for i in range(rows.shape[0]):
+            row = rows[i, begin:end]
+            for bit in range(planes.shape[0]):
+                if not (values[i] >> bit) & 1:
+                    continue
+                for w in range(row.size):
+                    carry[w] = row[w]
+                for p in range(bit, planes.shape[0]):
+                    plane = planes[p, begin:end]
+                    left = np.uint64(0)
+                    for w in range(row.size):
+                        both = plane[w] & carry[w]
+                        plane[w] ^= carry[w]
+                        carry[w] = both
+                        left |= both
+                    if left == 0:
+                        break

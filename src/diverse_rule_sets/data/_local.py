@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets._bits.mapped import is_released, release, with_rows
+from diverse_rule_sets._bits.planes import levels_of, sums_as_planes
 from diverse_rule_sets._bits.sorting import LONG
 from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
 from diverse_rule_sets.data._by_class import ByClass
@@ -199,17 +200,13 @@ class LocalBackend:
         self, covers: Sequence[LocalCover], points: Sequence[int], wanted: Sequence[int] | None = None
     ) -> Mapping[int, LocalCover]:
         """Group the records by the sum of the points of the covers in which each record lies."""
-        sums = np.zeros(self.n_records, np.int32)
-        for number, (cover, value) in enumerate(zip(covers, points, strict=True)):
-            flags = bitset.unpack(cover.words, self.n_records)
-            sums += flags if value == 1 else value * flags.astype(np.int32)
-            if number % _RELEASED == 0:
-                release(self._rows)
-        if wanted is None:  # counting is faster than sorting, if sums are no negative numbers
-            occurs = np.flatnonzero(np.bincount(sums)) if sums.min(initial=0) >= 0 else np.unique(sums)
-            wanted = occurs.tolist()
-        found = sorted(wanted)
-        return {level: LocalCover(bitset.pack(sums == level)) for level in found}
+        every = self.everything.words
+        rows = [cover.words for cover in covers]
+        planes, least = sums_as_planes(rows, [int(value) for value in points], every, lambda: release(self._rows))
+        found = {least + number: LocalCover(row) for number, row in levels_of(planes, every)}
+        if wanted is None:
+            return found
+        return {level: found.get(level, self.nothing) for level in sorted(wanted)}
 
     def leaders(self, covers: Sequence[LocalCover], points: Integers, base: Integers) -> Leaders:
         """Group the records by the largest of several sums of points."""
