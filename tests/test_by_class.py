@@ -1,5 +1,7 @@
 """Bits sorted by class, and rows that follow from others by subtraction."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,3 +148,19 @@ def test_columns_of_large_tables_are_read_on_threads(n_jobs):
     X["x3"] = np.where(X.x3 > 1, np.inf, X.x3)
     with pytest.raises(ValueError, match="infinity in the column 'x3'"):
         clf.fit(X, y)
+
+
+@pytest.mark.parametrize("n_masks", range(1, 10))
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_segments_are_counted_under_any_number_of_masks(n_masks, n_threads, monkeypatch):
+    monkeypatch.setattr(bitset, "_WORTH_A_THREAD", 1)
+    rng = np.random.default_rng(n_masks)
+    rows = rng.integers(2**63, size=(7, 500), dtype=np.uint64)
+    masks = rng.integers(2**63, size=(n_masks, 500), dtype=np.uint64)
+    starts = np.array([0, 3, 3, 290, 500])
+    got = bitset.count_segments(rows, masks, starts, n_threads)
+    for s, (begin, end) in enumerate(itertools.pairwise(starts)):
+        for m in range(n_masks):
+            for i in range(7):
+                both = rows[i, begin:end] & masks[m, begin:end]
+                assert got[s, m, i] == sum(int(word).bit_count() for word in both)
