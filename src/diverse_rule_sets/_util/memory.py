@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 import os
 
@@ -20,3 +22,9 @@ def physical_memory() -> float:
             return min(memory, float(limit.read()))
     except (OSError, ValueError):  # no container, or one without a limit ("max")
         return memory
+
+
+def free_unused() -> None:
+    """Give unused memory back to the system, where the C library keeps it for each thread (glibc)."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
+from diverse_rule_sets._bits.mapped import SpareRows, rows_with_room
 from diverse_rule_sets._input.checks import did_you_mean, kept_warnings, list_text, warn
 from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._util.memory import MEMORY_SHARE
+from diverse_rule_sets._util.memory import MEMORY_SHARE, free_unused
 from diverse_rule_sets._util.memory import physical_memory as _physical_memory
 from diverse_rule_sets._util.threads import WORTH_A_THREAD, in_order
 from diverse_rule_sets.data._cut_points import Target
@@ -210,6 +211,8 @@ class Encoder:
                 self.orders[name] = found.column.order
             if blocks is not None:
                 blocks.append(found.rows, found.given)
+            if is_large:
+                free_unused()  # what the column took on its thread
             if name in self.options.forbidden:
                 continue
             number += 1
@@ -287,7 +290,7 @@ class _Rows:
     """A matrix of bit rows that is extended in place, without a second copy in memory."""
 
     def __init__(self, n_bits: int) -> None:
-        self._words = np.zeros((16, n_words(n_bits)), np.uint64)
+        self._words = SpareRows((16, n_words(n_bits)), np.uint64)
         self._used = 0
         self._limit = MEMORY_SHARE * _physical_memory()
 
@@ -308,8 +311,7 @@ class _Rows:
         self._used += 1
 
     def finish(self) -> BitRows:
-        self._words.resize((self._used, self._words.shape[1]), refcheck=False)
-        return self._words
+        return rows_with_room(self._words, self._used)
 
 
 def _check_binning(binning: Binning, table: Table) -> None:

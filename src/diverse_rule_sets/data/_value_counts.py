@@ -117,7 +117,7 @@ class ValueCounts:
         for label in np.flatnonzero(np.bincount(classes)).tolist():
             own = classes == label
             if weights is None:
-                values, counts = np.unique(keys[own], return_counts=True)
+                values, counts = _counted(keys[own])
             else:
                 values, which = np.unique(keys[own], return_inverse=True)
                 counts = sums_by(which.reshape(-1), values.size, weights[own])
@@ -173,6 +173,13 @@ class ValueCounts:
         return rows.take(np.lexsort([rows.classes, rows.low]))
 
 
+def _counted(keys: Keys) -> tuple[Keys, Integers]:
+    """Return the distinct keys, ascending, and how often each occurs; the keys are sorted in place."""
+    keys.sort()
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[starts], np.diff(starts, append=keys.size)
+
+
 def _merged(parts: list[Groups], shift: int) -> Groups:
     """Return groups of which those with the same first bits are merged."""
     if len(parts) == 1:  # sorted already
@@ -187,6 +194,8 @@ def _merged(parts: list[Groups], shift: int) -> Groups:
 def _joined(groups: Groups, shift: int) -> Groups:
     """Return sorted groups of which those with the same first bits are merged."""
     low, high, counts = groups
+    if not low.size:
+        return groups
     starts = np.flatnonzero(np.append(True, _differ(low, shift)))
     if starts.size == low.size:
         return groups
