@@ -2,11 +2,11 @@
 
     python benchmarks/large.py [--largest 1000000] [--repeats 3]
 
-The tables are those of ``scale.py`` (14 numeric and 6 categorical columns, missing values). The tree gets the same table
-as numbers, this package the data frame. Fits alternate in one process, once compiled, and the least time of the repeats
-counts, because other programs on the machine only ever make a fit slower. "wall" is time by the clock, "processor" the
-time of the processor, which other programs change less. Memory is what a fit in a process of its own takes at most
-beyond what it has before, beside the size of the data frame (on Linux only).
+The tables are those of ``scale.py`` (14 numeric and 6 categorical columns, missing values). The tree gets the same
+table as numbers, this package the data frame. Fits alternate in one process, once compiled, and the least time of the
+repeats counts, because other programs on the machine only ever make a fit slower. Times are by the clock; "processor"
+is the time of the processor, which other programs change less. Memory is what a fit on two threads in a process of its
+own takes at most beyond what it has before, beside the size of the data frame (on Linux only).
 """
 
 from __future__ import annotations
