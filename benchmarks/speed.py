@@ -1,9 +1,10 @@
-"""How long a fit takes, beside a decision tree and a forest of 200 trees fitted in the same run; start-up costs.
+"""How long a fit takes, beside a decision tree and a forest of 100 trees fitted in the same run; start-up costs.
 
     python benchmarks/speed.py --data FOLDER
+    python benchmarks/speed.py --folders FOLDER ... [--repeats 5]
 
 Fits of the default and of ``DRSClassifier``, once compiled, on whole tables: the median of 5, on one thread. The column
-"paper's code" quotes the seconds of the authors' implementation, measured elsewhere, and is no part of the run. The
+"code" quotes the seconds of the authors' implementation, measured elsewhere, and is no part of the run. The
 last table is made up: 5,000 records of 1,000 columns, three classes.
 """
 
@@ -14,12 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from _paper import parser, tables
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
@@ -27,13 +30,22 @@ from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
 PAPERS_CODE = {"contracept": "41", "cardio": "951", "anuran": "not finished", "avila": "88"}
 
 
-def median_seconds(fit, repeats=5):
+def fit_seconds(X, y, repeats):
+    """Return the median seconds of fits of the default, the paper's method, a tree and a forest, which alternate."""
+    Z = as_numbers(X)
+    models = (
+        (DiverseRuleSetClassifier(random_state=0), X),
+        (DRSClassifier(random_state=0), X),
+        (DecisionTreeClassifier(random_state=0), Z),
+        (RandomForestClassifier(100, random_state=0, n_jobs=1), Z),
+    )
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
-        fit()
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds))
+        for model, table in models:
+            start = time.perf_counter()
+            model.fit(table, y)
+            seconds.append(time.perf_counter() - start)
+    return np.median(np.reshape(seconds, (repeats, len(models))), axis=0).tolist()
 
 
 def import_seconds():
@@ -66,28 +78,43 @@ def start_up():
     print(f"import diverse_rule_sets adds {added:.2f} s to scikit-learn's own {base:.2f} s\n")
 
 
+def tables_of_folders(folders):
+    """Return the CSV files of some folders, by name: the table, and the labels, which are the last column."""
+    found = {}
+    for folder in folders:
+        for path in sorted(Path(folder).glob("*.csv*")):
+            X = pd.read_csv(path)
+            found[path.name.split(".")[0]] = X, X.pop(X.columns[-1])
+    return found
+
+
+def as_numbers(X):
+    """Return a table as the trees get it: categories by number."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    return X.apply(lambda c: c if c.dtype.kind in "fiub" else c.astype("category").cat.codes).to_numpy(np.float32)
+
+
 def main():
-    options = parser(__doc__).parse_args()
+    made = parser(__doc__)
+    made.add_argument("--folders", nargs="+", help="folders with CSV files instead, whose last column has the labels")
+    made.add_argument("--repeats", type=int, default=5, help="number of fits of each model")
+    options = made.parse_args()
+    warnings.simplefilter("ignore")
     start_up()
-    print(
-        "| table | records x columns | default s | as in the paper s | tree s | forest s | default / forest | code s |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    columns = ["table", "records x columns", "default s", "as in the paper s", "tree s", "forest s"]
+    columns += ["default / forest", "paper / forest", "code s"]
+    print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     wide = make_classification(5000, 1000, n_informative=12, n_redundant=20, n_classes=3, random_state=0)
-    for name, (X, y) in {**tables(options.data), "wide": wide}.items():
-        numbers = OrdinalEncoder().fit_transform(X) if name == "contracept" else X
-        repeats = 1 if name == "wide" else 5
-        DRSClassifier(random_state=0).fit(X[:100], y[:100])
-        DiverseRuleSetClassifier(random_state=0).fit(X[:100], y[:100])
-        rules = median_seconds(lambda X=X, y=y: DiverseRuleSetClassifier(random_state=0).fit(X, y), repeats)
-        paper = median_seconds(lambda X=X, y=y: DRSClassifier(random_state=0).fit(X, y), repeats)
-        tree = median_seconds(lambda X=numbers, y=y: DecisionTreeClassifier(random_state=0).fit(X, y.astype(str)))
-        forest = median_seconds(
-            lambda X=numbers, y=y: RandomForestClassifier(200, random_state=0).fit(X, y.astype(str)), repeats=3
-        )
+    known = tables_of_folders(options.folders) if options.folders else tables(options.data)
+    X, y = next(iter(known.values()))
+    for model in (DRSClassifier, DiverseRuleSetClassifier):
+        model(random_state=0).fit(X, y)  # kernels are compiled or loaded
+    for name, (X, y) in {**known, "wide": wide}.items():
+        rules, paper, tree, forest = fit_seconds(X, y, 1 if name == "wide" else options.repeats)
         print(
-            f"| {name} | {X.shape[0]} x {X.shape[1]} | {rules:.2f} | {paper:.2f} | {tree:.3f} | {forest:.2f} "
-            f"| {rules / forest:.2f} | {PAPERS_CODE.get(name, '')} |",
+            f"| {name} | {X.shape[0]} x {X.shape[1]} | {rules:.3f} | {paper:.3f} | {tree:.3f} | {forest:.3f} "
+            f"| {rules / forest:.2f} | {paper / forest:.2f} | {PAPERS_CODE.get(name, '')} |",
             flush=True,
         )
 

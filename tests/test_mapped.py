@@ -95,3 +95,22 @@ def test_space_is_reserved_where_the_file_system_can(number, monkeypatch, tmp_pa
                 _bit_file._reserve(file, 100)
         else:
             _bit_file._reserve(file, 100)
+
+
+def test_rows_in_memory_get_further_rows_without_a_copy():
+    rng = np.random.default_rng(0)
+    whole = mapped.SpareRows((3, 5), np.uint64)
+    whole[:] = rng.integers(2**63, size=(3, 5), dtype=np.uint64)
+    before, more = np.array(whole[:2]), list(rng.integers(2**63, size=(4, 5), dtype=np.uint64))
+    rows = mapped.rows_with_room(whole, 2)
+    assert (rows == before).all()
+    longer = mapped.with_rows(rows, more)
+    assert np.shares_memory(rows, longer)
+    assert (longer == [*before, *more]).all()
+    others = mapped.with_rows(rows, more[:1])  # the room is in use
+    assert not np.shares_memory(others, rows)
+    assert (others == [*before, more[0]]).all()
+    assert (longer == [*before, *more]).all()
+    many = list(rng.integers(2**63, size=(100, 5), dtype=np.uint64))
+    assert (mapped.with_rows(longer, many) == [*before, *more, *many]).all()  # more than there is room for
+    assert not mapped.is_released(rows)

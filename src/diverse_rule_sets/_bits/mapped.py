@@ -1,4 +1,4 @@
-"""Bit rows that are mapped from a file: more rows can be added without a copy of the others.
+"""Bit rows to which more rows can be added without a copy of the others: in memory, or mapped from a file.
 
 The pages of a file that is mapped count as memory of the process only as long as they are in use, and the system can
 take them back at any time, because it can read them again.
@@ -18,6 +18,7 @@ from diverse_rule_sets._bits.bitset import BitRows
 
 # Number of rows that can be added; they take no space before.
 _N_SPARE = 1024
+_N_SPARE_IN_MEMORY = 64
 _BYTES = 8  # of a word
 # Rows of fewer bytes are not released: to read them again takes longer than they are worth.
 KEPT = 2**28
@@ -50,6 +51,19 @@ def folder_of(rows: BitRows) -> str | None:
     return None
 
 
+class SpareRows(np.ndarray):
+    """Rows in memory with room for more; ``rows_in_use`` is the number of the first ones that are in use."""
+
+    rows_in_use: int
+
+
+def rows_with_room(rows: SpareRows, n_rows: int) -> BitRows:
+    """Return the first rows of an array that owns its memory, which is resized so that some rows can be added."""
+    rows.resize((n_rows + _N_SPARE_IN_MEMORY, rows.shape[1]), refcheck=False)
+    rows.rows_in_use = n_rows
+    return np.asarray(rows)[:n_rows]
+
+
 def _whole(rows: BitRows) -> Any:
     """Return the map of which some rows are the first; None if they are no such rows."""
     base = rows
@@ -61,10 +75,14 @@ def _whole(rows: BitRows) -> Any:
 
 
 def with_rows(rows: BitRows, more: Sequence[BitRows]) -> BitRows:
-    """Return rows with further rows: in the same file, if the rows are mapped and nothing was added yet; or a copy."""
+    """Return rows with further rows: in the same memory or file, if it has room and nothing was added; or a copy."""
     whole = _whole(rows)
     n_rows, n_new = rows.shape[0], len(more)
     if whole is not None and whole.rows_in_use == n_rows and n_rows + n_new <= whole.shape[0]:
+        if isinstance(whole, SpareRows):
+            whole[n_rows : n_rows + n_new] = more
+            whole.rows_in_use = n_rows + n_new
+            return np.asarray(whole)[: n_rows + n_new]
         try:
             # Not through the map: a full disk would end the process.
             os.lseek(whole.rows_file, n_rows * rows.shape[1] * _BYTES, os.SEEK_SET)
@@ -81,11 +99,11 @@ def with_rows(rows: BitRows, more: Sequence[BitRows]) -> BitRows:
 
 def is_released(rows: BitRows) -> bool:
     """Return whether :func:`release` has an effect: the rows are mapped from a file, and large."""
-    return rows.nbytes >= KEPT and _whole(rows) is not None
+    return rows.nbytes >= KEPT and isinstance(_whole(rows), np.memmap)
 
 
 def release(rows: BitRows) -> None:
     """Tell the system that large mapped rows are not needed for now; they are read again when they are used."""
-    whole = _whole(rows) if rows.nbytes >= KEPT else None
+    whole = _whole(rows) if is_released(rows) else None
     if whole is not None and hasattr(mmap, "MADV_DONTNEED"):
         whole._mmap.madvise(mmap.MADV_DONTNEED)

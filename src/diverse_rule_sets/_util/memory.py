@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 import os
 
@@ -31,3 +33,9 @@ def _address_space() -> float:
         return math.inf
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return math.inf if limit == resource.RLIM_INFINITY else float(limit)
+
+
+def free_unused() -> None:
+    """Give unused memory back to the system, where the C library keeps it for each thread (glibc)."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

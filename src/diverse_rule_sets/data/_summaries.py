@@ -83,7 +83,8 @@ class ColumnSummary:
         ValueError : if the column has another type than in earlier batches
         """
         missing = column.missing
-        known, own = ~missing, None if counts is None else counts[~missing]
+        known = ~missing
+        own = None if counts is None else counts[known]
         counted = sums_by(classes[missing], self._missing.size, None if counts is None else counts[missing])
         self._missing = counted + np.pad(self._missing, (0, counted.size - self._missing.size))
         if missing.all():
@@ -95,7 +96,10 @@ class ColumnSummary:
             self._domain = domain if self._domain is None else self._domain.union(domain)
             self._dtype = column.values.dtype
             self._values = self._values or ValueCounts(self._max_pairs)
-            self._values.add(as_keys(column.values[known]), classes[known], own)
+            if known.all():  # without copies
+                self._values.add(as_keys(column.values), classes, counts)
+            else:
+                self._values.add(as_keys(column.values[known]), classes[known], own)
         else:
             self._categories = self._categories or CategoryCounts(self._max_values)
             self._categories.add(*_counted(column, classes, own))

@@ -45,8 +45,11 @@ def as_keys(values: NDArray[Any]) -> Keys:
     """
     if values.dtype.kind == "M":
         return values.view(np.uint64) ^ _SIGN
-    bits = (values + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    keys = (values + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    turned = (keys.view(np.int64) >> 63).view(np.uint64)  # all bits of a negative number, none of another one
+    turned |= _SIGN
+    keys ^= turned
+    return keys
 
 
 def from_keys(keys: Keys, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -114,7 +117,7 @@ class ValueCounts:
         for label in np.flatnonzero(np.bincount(classes)).tolist():
             own = classes == label
             if weights is None:
-                values, counts = np.unique(keys[own], return_counts=True)
+                values, counts = _counted(keys[own])
             else:
                 values, which = np.unique(keys[own], return_inverse=True)
                 counts = sums_by(which.reshape(-1), values.size, weights[own])
@@ -170,18 +173,29 @@ class ValueCounts:
         return rows.take(np.lexsort([rows.classes, rows.low]))
 
 
+def _counted(keys: Keys) -> tuple[Keys, Integers]:
+    """Return the distinct keys, ascending, and how often each occurs; the keys are sorted in place."""
+    keys.sort()
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[starts], np.diff(starts, append=keys.size)
+
+
 def _merged(parts: list[Groups], shift: int) -> Groups:
     """Return groups of which those with the same first bits are merged."""
+    if len(parts) == 1:  # sorted already
+        return _joined(parts[0], shift)
     low, high, counts = (np.concatenate(columns) for columns in zip(*(parts or [_EMPTY]), strict=True))
     if not low.size:
         return _EMPTY
-    order = np.argsort(low)
+    order = np.argsort(low, kind="stable")  # merges sorted parts fast
     return _joined(Groups(low[order], high[order], counts[order]), shift)
 
 
 def _joined(groups: Groups, shift: int) -> Groups:
     """Return sorted groups of which those with the same first bits are merged."""
     low, high, counts = groups
+    if not low.size:
+        return groups
     starts = np.flatnonzero(np.append(True, _differ(low, shift)))
     if starts.size == low.size:
         return groups
