@@ -20,8 +20,9 @@ from diverse_rule_sets.model._batches import batches_for, errors_of
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._counts import count_text
-from diverse_rule_sets.model._figures import percent, weight_word, weighted_share
+from diverse_rule_sets.model._figures import digits, percent, weight_word, weighted_share
 from diverse_rule_sets.model._formatting import format_label, format_list_label, format_name, label_position
+from diverse_rule_sets.model._points_text import probability_name
 from diverse_rule_sets.model._record_points import CardPoints, record_text
 from diverse_rule_sets.model._regions import axes_of
 from diverse_rule_sets.model._rule import Rule
@@ -103,6 +104,7 @@ def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     answers = rule_set.answer(_ColumnTable(columns, table.n_records))
     deciding = deciding_or_together(answers).tolist()
     reasons, labels = answers.deciders().tolist(), [rule_set.classes[k] for k in answers.labels.tolist()]
+    shares = answers.probabilities[np.arange(table.n_records), answers.labels].tolist()
     axes = axes_of(rule_set, columns)
     texts = []
     records = _value_texts(axes, columns, table.n_records)
@@ -110,6 +112,7 @@ def explain(rule_set: RuleSet, table: Table, label: Any) -> list[str]:
     for i, changes in enumerate(find_changes(rule_set, axes, labels, label)):
         record = records[i]
         lines = _reason_lines(rule_set, deciding[i], labels[i], reasons[i], record, points[i])
+        lines += _probability_lines(rule_set, deciding[i], labels[i], shares[i])
         if label is not None and not changes:
             lines.append(_no_change_text(rule_set, label, labels[i]))
         texts.append("\n".join([*lines, *(_change_text(rule_set, change, record) for change in changes)]))
@@ -202,6 +205,13 @@ def _reason_lines(
         correct = f"{count_text(rule.n_correct)} were {format_label(rule.label)}"
         lines.append(f"Of {records}, {correct}{_weighted(rule_set, rule)}.")
     return lines
+
+
+def _probability_lines(rule_set: RuleSet, deciding: int, label: Any, share: float) -> list[str]:
+    """Return a line with the probability of the label if it follows the points of the record; otherwise no line."""
+    if deciding < 0 or not rule_set.follows_points or rule_set.all_rules[deciding].points_table is None:
+        return []
+    return [f"With these points the {probability_name(rule_set)} of {format_label(label)} is {digits(share)}."]
 
 
 def _weighted(rule_set: RuleSet, rule: Rule) -> str:
