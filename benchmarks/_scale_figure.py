@@ -76,7 +76,9 @@ def draw_phases(ax: Any, results: dict[int, dict[str, Any]], phases: Any) -> Non
 
 def read_table(text: str, phases: Any) -> dict[int, dict[str, Any]]:
     """Return the results that a printed table has, by number of records and model."""
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines() if " | " in line]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if " | " in line
+    ]
     results: dict[int, dict[str, Any]] = {}
     for row in rows[1:]:
         if "---" in row[0]:
