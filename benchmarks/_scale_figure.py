@@ -1,7 +1,12 @@
-"""The figure of scale.py: time and peak memory against the number of records, and the share of each phase."""
+"""The figure of scale.py: time and peak memory against the number of records, and the share of each phase.
+
+python benchmarks/_scale_figure.py TABLE.md FIGURE.png    # draws the figure again from a printed table
+"""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 # Colours of Okabe and Ito, which readers with any common colour blindness can distinguish.
@@ -42,9 +47,10 @@ def draw(results: dict[int, dict[str, Any]], models: Any, phases: Any, path: str
     axes[0].set(title="time of a fit", ylabel="seconds")
     axes[1].set(title="peak memory of the process, libraries included", ylabel="MB")
     for ax in axes[:2]:
-        ax.set(xscale="log", yscale="log", xlabel="records")
+        ax.set(xscale="log", xlabel="records")
         ax.grid(alpha=0.3)
-    axes[1].set_ylim(bottom=100)
+    axes[0].set_yscale("log")
+    axes[1].set_ylim(bottom=0)
     draw_phases(axes[2], results, phases)
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize="small", frameon=False)
@@ -66,3 +72,30 @@ def draw_phases(ax: Any, results: dict[int, dict[str, Any]], phases: Any) -> Non
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=5, fontsize="x-small", frameon=False, columnspacing=0.9
     )
+
+
+def read_table(text: str, phases: Any) -> dict[int, dict[str, Any]]:
+    """Return the results that a printed table has, by number of records and model."""
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if " | " in line
+    ]
+    results: dict[int, dict[str, Any]] = {}
+    for row in rows[1:]:
+        if "---" in row[0]:
+            continue
+        cells = {name: float(cell) for name, cell in zip(rows[0][1:-1], row[1:-1], strict=True) if cell}
+        found = {
+            model: {"seconds": cells[f"{model} s"], "memory": 1e6 * cells[f"{model} MB"]}
+            for model in STYLES
+            if f"{model} s" in cells
+        }
+        found["files"]["phases"] = {phase: cells[f"{phase} s"] for phase in phases}
+        results[int(row[0].replace(",", ""))] = found
+    return results
+
+
+if __name__ == "__main__":
+    from scale import PHASES
+
+    table = read_table(Path(sys.argv[1]).read_text(encoding="utf8"), PHASES)
+    draw(table, [model for model in STYLES if any(model in found for found in table.values())], PHASES, sys.argv[2])

@@ -9,7 +9,7 @@ the conditions, "search" is the drawing and choosing of rules, "improving" all t
 the peak of the whole process so far, libraries included. "weighted" is a fit from the same files with a column of
 weights. Beside them stand, up to 1,000,000 records and in the same run, a fit on the table in memory (the rules must be
 the same), a DecisionTreeClassifier with 16 leaves and a full one, a HistGradientBoostingClassifier, and where they are
-installed LightGBM and (up to 10,000 records) EBM of interpret, on the table as numbers, whose reading is not counted.
+installed LightGBM and (up to 100,000 records) EBM of interpret, on the table as numbers, whose reading is not counted.
 "growth" is the exponent of the time in the number of records, fitted to the sizes from 100,000 on: 1 is linear.
 """
 
@@ -152,7 +152,7 @@ PHASES = ("reading", "packing", "scorecards", "search", "improving")
 OWN = ("files", "weighted", "memory")
 OTHERS = ("tree", "full tree", "boosting", "LightGBM", "EBM")
 # The largest number of records of each model; EBM takes minutes with more.
-LARGEST = {"files": math.inf, "weighted": math.inf, "EBM": 10_000}
+LARGEST = {"files": math.inf, "weighted": math.inf, "EBM": 100_000}
 PACKAGES = {"LightGBM": "lightgbm", "EBM": "interpret"}
 
 
