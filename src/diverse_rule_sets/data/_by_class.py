@@ -37,6 +37,7 @@ class ByClass:
         self.starts = self._sorter.starts
         every = np.bitwise_or.reduce(class_masks, axis=0)
         self._first, self._missing = complements(rows, every)
+        release(rows)
         self._stored = np.flatnonzero(self._first < 0)
         self._derived = np.flatnonzero(self._first >= 0)
         self._place = np.full(self._n_items + 1, -1, np.int64)  # where the row of each item is stored
