@@ -80,8 +80,8 @@ def with_rows(rows: BitRows, more: Sequence[BitRows]) -> BitRows:
     n_rows, n_new = rows.shape[0], len(more)
     if whole is not None and whole.rows_in_use == n_rows and n_rows + n_new <= whole.shape[0]:
         if isinstance(whole, SpareRows):
-            for row, added in enumerate(more, n_rows):
-                whole[row] = added
+            for position, added in enumerate(more, n_rows):
+                whole[position] = added
             whole.rows_in_use = n_rows + n_new
             return np.asarray(whole)[: n_rows + n_new]
         try:
