@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "executed",
     "command_line",
+    "docstrings",
     "repository_links",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -52,6 +53,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "capture_repr": ("_repr_html_",),
     "min_reported_time": 10_000,
     "image_scrapers": ("matplotlib",),
     "plot_gallery": "True",

@@ -23,6 +23,7 @@ PAGES = sorted(
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 links = load(DOCS / "_ext/repository_links.py")
 command_line = load(DOCS / "_ext/command_line.py")
+docstrings = load(DOCS / "_ext/docstrings.py")
 check_links = load(DOCS / "check_links.py")
 
 
@@ -152,6 +153,23 @@ def test_the_reference_of_the_command_line_has_every_option():
                 assert f"`{option}" in section
     assert "[dim]" not in text
     assert "[bold]" not in text
+
+
+def test_docstrings_are_changed_for_numpydoc():
+    lines = [
+        "Sum.",
+        "",
+        "Parameters",
+        "----------",
+        "a, b : numbers, or",
+        "    None",
+        "",
+        "Examples",
+        "--------",
+        "x : y",
+    ]
+    changed = docstrings.with_descriptions(lines)
+    assert changed == [*lines[:4], "a, b", "    numbers, or", *lines[5:]]
 
 
 def test_check_links_finds_what_is_wrong(tmp_path, monkeypatch):

@@ -51,4 +51,4 @@ print(f"balanced accuracy on held-out records {search.score(X_test, y_test):.3f}
 
 # %%
 # The display takes the search as it is.
-report.RuleDisplay.from_estimator(search, X_test, y_test, rule=None, features=["bill_ratio", "body_mass_g"])
+report.RuleDisplay.from_estimator(search, X_test, y_test, rule=None)

@@ -25,10 +25,11 @@ clf = DiverseRuleSetClassifier(max_statements=6, random_state=0).fit(X_train, y_
 print(clf.why(X_test.iloc[0]))
 
 # %%
-# What changes if she were older? ``explain`` takes any table, so also made-up ones.
+# And with another number of children? ``explain`` takes any table, so also made-up ones.
 record = X_test.iloc[[0]]
-older = pd.concat([record.assign(age=age) for age in (20, 25, 30, 35, 40, 45)])
-print(clf.explain(older).assign(age=older["age"].to_numpy())[["age", "label", "rule"]].to_string(index=False))
+others = pd.concat([record.assign(nchildren=n) for n in range(6)])
+answers = clf.explain(others).assign(nchildren=others["nchildren"].to_numpy())
+print(answers[["nchildren", "label", "rule"]].to_string(index=False))
 
 # %%
 # The page has all rules, their figures on the held-out records, and a form in which a record can be edited.

@@ -8,7 +8,6 @@ rules overlap on a large part of the records, or leave much uncovered.
 
 # %%
 # The wines of scikit-learn, with the defaults of each method.
-import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
@@ -38,9 +37,9 @@ print(pd.DataFrame(rows).to_string(index=False))
 # %%
 # One table and one split are an illustration; the comparison page has figures on many tables.
 #
-# The rules of CN2 share records; the diverse ones hardly do.
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-for ax, clf in zip(axes, (models[1], models[3]), strict=True):
-    report.RuleDisplay.from_estimator(clf, X, y, rule=None, features=["flavanoids", "color_intensity"], ax=ax)
-    ax.get_legend().remove()
-    ax.set_title(type(clf).__name__, loc="left")
+# The rules of CN2 share records: the matrix has the number of records that each two rules share.
+report.OverlapDisplay.from_estimator(models[1], X, y)
+
+# %%
+# The diverse rules hardly do.
+report.OverlapDisplay.from_estimator(models[3], X, y)
