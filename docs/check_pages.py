@@ -26,7 +26,7 @@ def problems(browser, page, width, dark):
     """Return what is wrong with a page."""
     browser.open(page, width, dark)
     browser.run("document.documentElement.dataset.theme = arguments[0]", "dark" if dark else "light")
-    found = [message for message in browser.messages if "favicon" not in message]
+    found = [entry["message"] for entry in browser.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     if wide > 1:
         found.append(f"scrolls horizontally by {wide} pixels")

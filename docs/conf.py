@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,  # the page of times loads scripts from other hosts
     "capture_repr": ("_repr_html_",),
     "min_reported_time": 10_000,
     "image_scrapers": ("matplotlib",),
@@ -61,11 +62,13 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"diverse-rule-sets {release}"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
+    "logo": {"text": "diverse-rule-sets"},
     "navbar_align": "left",
     "show_prev_next": True,
     "show_toc_level": 2,
