@@ -32,7 +32,7 @@ from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassif
 ROOT = Path(__file__).parents[1]
 OWN = "rules"
 PACKAGES = ("wittgenstein", "interpret-core", "licketysplit", "imodels")
-FIGURES = ("bacc", "auc", "statements", "conditions", "overlap", "seconds")
+FIGURES = ("bacc", "auc", "statements", "conditions", "overlap")
 
 
 class OneAgainstRest:
@@ -157,14 +157,13 @@ def as_table(means: pd.DataFrame, n_splits: int) -> str:
         "statements": ".1f",
         "conditions": ".1f",
         "overlap": ".1%",
-        "seconds": ".2f",
     }
     rows = []
     for name, figures in means.iterrows():
         cells = ["" if pd.isna(figures[key]) else format(figures[key], shape) for key, shape in formats.items()]
         partly = "" if figures["splits"] == n_splits else f" ({int(figures['splits'])} of {n_splits} splits)"
         rows.append([f"{name}{partly}", *cells])
-    return markdown("method", ["balanced accuracy", "AUC", "statements", "conditions", "overlap", "seconds"], rows)
+    return markdown("method", ["balanced accuracy", "AUC", "statements", "conditions", "overlap"], rows)
 
 
 def page(results: dict[str, tuple[Table, pd.DataFrame]], n_splits: int, first: int) -> str:
@@ -179,7 +178,7 @@ def page(results: dict[str, tuple[Table, pd.DataFrame]], n_splits: int, first: i
         f"Made by `benchmarks/comparison.py` on {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, Python "
         f"{platform.python_version()}, {', '.join(known)}. Means of {n_splits} random stratified 80/20 splits "
         f"(numbers {first} to {first + n_splits - 1}). Overlap is of training records, all else of held-out records; "
-        "conditions include the signs of scorecards. Seconds are of one run on a shared machine: read ratios.",
+        "conditions include the signs of scorecards.",
         "",
     ]
     shares = {name: means["bacc"] for name, (_, means) in results.items()}
