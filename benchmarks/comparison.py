@@ -183,6 +183,7 @@ def page(results: dict[str, tuple[Table, pd.DataFrame]], n_splits: int, first: i
     ]
     shares = {name: means["bacc"] for name, (_, means) in results.items()}
     mean = pd.DataFrame(shares).dropna().mean(axis=1)
+    mean = mean.reindex([name for name in methods() if name in mean.index])
     rows = [[name, f"{value:.3f}"] for name, value in mean.items()]
     better = [f"{name} ({value - mean[OWN]:+.3f})" for name, value in mean.items() if value > mean[OWN]]
     said = f"More accurate in the mean than the rules of the default: {', '.join(better) or 'none'}."

@@ -42,7 +42,7 @@ figures = pd.DataFrame(rows)
 print(figures.to_string(index=False))
 
 # %%
-# A table of pure noise should give no rules at all:
+# A table of pure noise should give few rules or none:
 labels = np.random.default_rng(1).permutation(y)
 nothing = DiverseRuleSetClassifier(random_state=0).fit(noise, labels)
 print("rules from pure noise:", len(nothing.rule_set_))
