@@ -171,7 +171,7 @@ def size(rule_set: RuleSet) -> Size:
 
 
 def objective(rule_set: RuleSet, X: Any, y: Any, *, lambda_: float, sample_weight: Any = None) -> float:
-    """Return the paper's objective on a table: sum of qualities + lambda_ * sum of distances over pairs.
+    """Return the paper's objective on a table: sum of qualities + ``lambda_`` * sum of distances over pairs.
 
     Parameters
     ----------

@@ -92,8 +92,8 @@ class Scorecard:
 
         Parameters
         ----------
-        text : such as ``"points (for ill): 3 if age > 55, 2 if sex = 'F'"``, or with several labels ``"points: 3 for
-            setosa if width <= 0.8, 2 for virginica if width > 1.7; 1 for virginica always"``
+        text : such as ``"points (for ill): 3 if age > 55, 2 if sex = 'F'"``, or with several labels
+            ``"points: 3 for setosa if width <= 0.8, 2 for virginica if width > 1.7; 1 for virginica always"``
         label : the label that gets the points if the text names no label
         orders : as for :meth:`Rule.parse`
         """
