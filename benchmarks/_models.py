@@ -14,7 +14,7 @@ from _measuring import Figures, Fitted, Split
 
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
-from diverse_rule_sets.estimators._search_classifier import InternalSettings
+from diverse_rule_sets.estimators._settings import InternalSettings
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 
 INTERNAL = {field.name for field in fields(InternalSettings)}

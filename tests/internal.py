@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from diverse_rule_sets import DiverseRuleSetClassifier
-from diverse_rule_sets.estimators._search_classifier import InternalSettings
+from diverse_rule_sets.estimators._settings import InternalSettings
 from diverse_rule_sets.learn._default_search import choose_again, given_rules
 from diverse_rule_sets.learn._improvement import NONE_WIDER, Improvement
 from diverse_rule_sets.learn._learner import learn_as_in_paper

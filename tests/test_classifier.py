@@ -40,7 +40,7 @@ from diverse_rule_sets import (
     metrics,
 )
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
-from diverse_rule_sets.estimators._search_classifier import InternalSettings
+from diverse_rule_sets.estimators._settings import InternalSettings
 from diverse_rule_sets.learn._constraint_input import CheckedConstraints
 from diverse_rule_sets.learn._learner import learn, learn_as_in_paper
 from internal import classifier
@@ -141,7 +141,7 @@ def test_pickle_and_joblib(tmp_path, mixed):
 def test_all_parameters_are_keywords_and_few(kind):
     with pytest.raises(TypeError):
         kind(5)
-    assert len(kind().get_params()) <= 23
+    assert len(kind().get_params()) <= 24
 
 
 def test_the_parameters_and_their_defaults():
@@ -166,6 +166,7 @@ def test_the_parameters_and_their_defaults():
         "forbidden": None,
         "required": None,
         "monotone": None,
+        "max_seconds": None,
         "random_state": None,
         "n_jobs": None,
         "verbose": 0,
@@ -208,6 +209,7 @@ def test_the_paper_has_its_own_parameters_and_defaults():
         "forbidden": None,
         "required": None,
         "monotone": None,
+        "max_seconds": None,
         "random_state": None,
         "n_jobs": None,
         "verbose": 0,

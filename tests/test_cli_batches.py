@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -116,23 +117,68 @@ def test_errors(drs, tables, in_batches):
         assert words in err
 
 
-@pytest.mark.parametrize("command", ["fit t.csv -t y", "evaluate m.json t.csv", "report m.json t.csv -o page.html"])
-def test_weights_in_batches_are_an_error(drs, tables, in_batches, command):
-    assert drs(*["fit", "t.csv", "-t", "y", "-o", "m.json", "--test-size", "0"])[0] == 0
-    code, _, err = drs(*command.split(), "--weight", "kids")
+@pytest.fixture
+def weighted_tables(tables):
+    """The same tables with two columns of weights, and with some records without a label."""
+    rng = np.random.default_rng(1)
+    frame = FRAME.assign(copies=rng.integers(0, 4, len(FRAME)), share=rng.lognormal(0, 1, len(FRAME)).round(3))
+    frame.loc[rng.random(len(frame)) < 0.05, "y"] = None
+    write_parquet(frame, tables / "t.parquet")
+    frame.to_csv(tables / "t.csv", index=False)
+    return frame
+
+
+@pytest.mark.parametrize("table", ["t.parquet", "t.csv"])
+@pytest.mark.parametrize("weight", ["copies", "share"])
+def test_weights(drs, tables, weighted_tables, in_batches, table, weight):
+    other = "share" if weight == "copies" else "copies"
+    fit = f"fit {table} -t y --drop-unlabelled --drop {other} --weight {weight} -o m.json --plain".split()
+    later = [f"evaluate m.json {table} --weight {weight} --drop-unlabelled --json".split()]
+    later.append(f"report m.json {table} --weight {weight} --drop-unlabelled -o r.html".split())
+    code, out, err = drs(*fit)
     assert code == 0, err
-    (tables / "page.html").unlink(missing_ok=True)
+    model = (tables / "m.json").read_text()
+    expected = [drs(*line) for line in later]
+    assert [one[0] for one in expected] == [0, 0], expected
+    page = (tables / "r.html").read_text()
     in_batches()
-    code, _, err = drs(*command.split(), "--weight", "kids")
-    message = " ".join(err.split())
-    assert code == 2, err
-    assert "--weight kids cannot be used with t.csv" in message
-    assert "smaller file" in message
-    assert "sample_weight" in message
+    assert drs(*fit)[:2] == (0, out)
+    assert (tables / "m.json").read_text() == model
+    assert [drs(*line)[:2] for line in later] == [one[:2] for one in expected]
+    assert (tables / "r.html").read_text() == page
+    unweighted = drs(*f"evaluate m.json {table} --drop-unlabelled --json".split())
+    assert unweighted[1] != expected[0][1]
+
+
+@pytest.mark.parametrize("command", ["fit {} -t y", "evaluate m.json {}", "report m.json {} -o page.html"])
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("weigth", "{}: there is no column 'weigth'"),
+        ("job", "{}: the column 'job' of --weight "),
+        ("negative", "{}: the column 'negative' of --weight contains a negative number: record 3 has the weight -1"),
+        ("late", "{}: the column 'late' of --weight contains a negative number: record 402 has the weight -1"),
+        ("zero", "{}: the column 'zero' of --weight is zero for every record"),
+        ("y", "--weight names the target, 'y'"),
+    ],
+)
+@pytest.mark.parametrize("table", ["t.csv", "t.parquet"])
+def test_bad_columns_of_weights_in_batches(drs, tables, in_batches, command, column, message, table):
+    frame = FRAME.assign(negative=1, zero=0, late=1)
+    frame.loc[2, "negative"] = frame.loc[401, "late"] = -1
+    assert drs(*["fit", "t.csv", "-t", "y", "-o", "m.json", "--test-size", "0"])[0] == 0
+    write_parquet(frame, tables / "t.parquet")
+    frame.to_csv(tables / "t.csv", index=False)
+    in_batches()
+    code, out, err = drs(*command.format(table).split(), "--weight", column)
+    assert (code in (1, 2), out, err.count("\n")) == (True, "", 1), err
+    assert message.format(table) in err
     assert not (tables / "page.html").exists()
 
 
-def test_weights_of_a_source_are_an_error(tables):
+def test_weights_of_a_source_are_the_name_of_a_column(tables):
     clf = DRSClassifier().fit("t.parquet", "y")
-    with pytest.raises(ValueError, match=r"sample_weight must be None, because X is read in batches .*in memory"):
+    with pytest.raises(
+        TypeError, match=r"sample_weight must be the name of the column .* because X is read in batches"
+    ):
         html(clf, "t.parquet", "y", sample_weight=[1] * len(FRAME))

@@ -23,16 +23,31 @@ _BYTES = 8  # of a word
 KEPT = 2**28
 
 
-def map_rows(file: IO[bytes], n_rows: int, n_words: int) -> BitRows:
-    """Return the rows of an open temporary file, and close it; the last array that uses the rows removes them."""
+def map_rows(file: IO[bytes], n_rows: int, n_words: int, folder: str | None = None) -> BitRows:
+    """Return the rows of an open temporary file, and close it; the last array that uses the rows removes them.
+
+    ``folder`` is that of the file, for :func:`folder_of`.
+    """
     with file:
         if not n_rows * n_words:
             return np.zeros((n_rows, n_words), np.uint64)
         file.truncate((n_rows + _N_SPARE) * n_words * _BYTES)
         whole: Any = np.memmap(file, np.uint64, "r+", shape=(n_rows + _N_SPARE, n_words))
         whole.rows_in_use, whole.rows_file = n_rows, os.dup(file.fileno())
+        whole.rows_folder = folder
         weakref.finalize(whole, os.close, whole.rows_file)
         return np.asarray(whole)[:n_rows]
+
+
+def folder_of(rows: BitRows) -> str | None:
+    """Return the folder of the file from which rows are mapped; None for rows in memory."""
+    base: Any = rows
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and isinstance(base.base, mmap.mmap):
+            known = getattr(base, "rows_folder", None)
+            return known or (os.path.dirname(base.filename) if isinstance(base.filename, str | os.PathLike) else None)
+        base = base.base
+    return None
 
 
 def _whole(rows: BitRows) -> Any:

@@ -164,13 +164,13 @@ def generator(random_state: Any) -> np.random.Generator:
     )
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the location of the user's line that called this package."""
     package = __name__.split(".")[0]
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 _SIMILAR = 0.6  # the least similarity of a name that is suggested, as in difflib

@@ -72,29 +72,34 @@ def check_weights(sample_weight: Any, n_records: int, name: str = "sample_weight
     Raises ValueError or TypeError, with the number of the record from 1, unless they are finite numbers of at least 0,
     one per record of X, not all 0.
     """
-    array = _as_array(sample_weight, name)
+    array = as_numbers(sample_weight, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, a weight for each record, got shape {array.shape}")
     if array.size != n_records:
         raise ValueError(f"X has {n_records} records but {name} has {array.size} weights, expected one per record")
-    for problem, wrong in (("NaN", np.isnan(array)), ("infinity", np.isinf(array)), ("a negative number", array < 0)):
-        if wrong.any():
-            j = int(np.argmax(wrong))
-            raise ValueError(
-                f"{name} contains {problem}: record {j + 1} has the weight {array[j]}, expected finite numbers of at "
-                "least 0"
-            )
+    check_finite(array, name)
     if not array.any():
         raise ValueError(f"{name} is zero for every record, expected a positive weight for at least one")
     return array
 
 
-def _as_array(sample_weight: Any, name: str) -> Floats:
-    """Return weights of any container as floating-point numbers."""
+def check_finite(array: Floats, name: str, n_before: int = 0) -> None:
+    """Raise ValueError unless weights are finite and at least 0; errors count records from ``n_before`` + 1."""
+    for problem, wrong in (("NaN", np.isnan(array)), ("infinity", np.isinf(array)), ("a negative number", array < 0)):
+        if wrong.any():
+            j = int(np.argmax(wrong))
+            raise ValueError(
+                f"{name} contains {problem}: record {n_before + j + 1} has the weight {array[j]}, expected finite "
+                "numbers of at least 0"
+            )
+
+
+def as_numbers(sample_weight: Any, name: str, n_before: int = 0) -> Floats:
+    """Return weights of any container as floating-point numbers; errors count records from ``n_before`` + 1."""
     expected = "expected a vector of numbers, one per record"
     if isinstance(sample_weight, str | bytes | numbers.Number):
         raise TypeError(f"{name} is {sample_weight!r:.60}, {expected}")
-    values = sample_weight.to_pylist() if hasattr(sample_weight, "to_pylist") else sample_weight
+    values = sample_weight
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
     array = np.asarray(values)
@@ -111,7 +116,7 @@ def _as_array(sample_weight: Any, name: str) -> Floats:
             wrong = "NA" not in type(value).__name__
             flat[j] = math.nan
         if wrong:
-            raise TypeError(f"{name} has the value {value!r:.60} for record {j + 1}, {expected}")
+            raise TypeError(f"{name} has the value {value!r:.60} for record {n_before + j + 1}, {expected}")
     return np.array(flat, np.float64).reshape(array.shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -47,6 +47,14 @@ def take_rows(frame: Any, rows: list[int]) -> Any:
     import narwhals as nw
 
     return nw.to_native(nw.from_native(frame, eager_only=True)[rows])
+
+
+def without_columns(frame: Any, names: Collection[Any]) -> Any:
+    """Return a data frame without some columns."""
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, eager_only=True)
+    return nw.to_native(wrapped.select([name for name in wrapped.columns if name not in names]))
 
 
 def _pandas_values(pandas: Any, values: list[Any], index: Any) -> Any:

@@ -14,7 +14,8 @@ class Progress:
 
     Parameters
     ----------
-    stage : the current step: ``"reading"``, ``"reading again"`` and ``"packing"`` if a table is read in batches,
+    stage : the current step: ``"reading weights"``, ``"reading"``, ``"reading again"`` and ``"packing"`` if a table is
+        read in batches,
         ``"conditions"``, ``"scorecards"``, ``"first pass"``, ``"second pass"``, ``"splitting"``, ``"growth"``,
         ``"merging"``, ``"exceptions"``, ``"refitting"``, the same with a remark for further searches (``"first pass,
         without scorecards"``), or for baselines others such as ``"mining"``; ``"done"`` in the last message

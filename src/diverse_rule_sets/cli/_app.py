@@ -231,13 +231,12 @@ def evaluate(
     from diverse_rule_sets.cli._files import check_inputs, read_model, write_text
     from diverse_rule_sets.cli._messages import print_evaluation
     from diverse_rule_sets.cli._predicting import evaluation, load_labelled
-    from diverse_rule_sets.cli._weights import refuse_in_batches, weighted_records_for
+    from diverse_rule_sets.cli._weights import weighted_records_for
 
     check_inputs(model, table)
     rule_set = read_model(model)
     if is_large(table):
-        refuse_in_batches(table, weight)
-        facts = evaluation_in_batches(rule_set, table, reading, target, drop_unlabelled)
+        facts = evaluation_in_batches(rule_set, table, reading, target, drop_unlabelled, weight)
     else:
         also = [] if weight is None else [weight]
         loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, also)
@@ -266,15 +265,19 @@ def explain(
     ] = None,
 ) -> None:
     """Explain the label of each record, and which changes would give another label."""
+    from diverse_rule_sets.cli._batches import explanations_in_batches, is_large
     from diverse_rule_sets.cli._files import check_inputs, read_model
     from diverse_rule_sets.cli._predicting import explanations, label_for, load_for, records_for
     from diverse_rule_sets.cli._terminal import show_reason
 
     check_inputs(model, table)
     rule_set = read_model(model)
-    other = None if label is None else label_for(rule_set, label)
-    X = records_for(rule_set, load_for(rule_set, table, reading))
-    for heading, reason in explanations(rule_set, X, selection.get(ROW.name, range(1, X.height + 1)), other):
+    other, rows = None if label is None else label_for(rule_set, label), selection.get(ROW.name)
+    if is_large(table):
+        texts = explanations_in_batches(rule_set, table, reading, rows, other)
+    else:
+        texts = explanations(rule_set, records_for(rule_set, load_for(rule_set, table, reading)), rows, other)
+    for heading, reason in texts:
         show_reason(heading, reason)
 
 
@@ -303,7 +306,7 @@ def report(
     from diverse_rule_sets.cli._files import check_inputs, check_output, read_model, write_text
     from diverse_rule_sets.cli._fitting import source_records
     from diverse_rule_sets.cli._predicting import ALL, load_labelled, target_of
-    from diverse_rule_sets.cli._weights import refuse_in_batches, weighted_records_for
+    from diverse_rule_sets.cli._weights import weighted_records_for
     from diverse_rule_sets.report import html
 
     check_inputs(model, table)
@@ -313,9 +316,8 @@ def report(
     labels: Any
     weights = None
     if is_large(table):
-        refuse_in_batches(table, weight)
         labels = target_of(rule_set, target)
-        X = source_records(source_of(table, reading), labels, [], drop_unlabelled).training[0]
+        X, _, weights = source_records(source_of(table, reading), labels, [], drop_unlabelled, weight).training
     else:
         loaded, target = load_labelled(rule_set, table, reading, target, drop_unlabelled, [ALL])
         shown = [name for name in loaded.names if name not in (target, weight)]

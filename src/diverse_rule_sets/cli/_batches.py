@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from diverse_rule_sets import RuleSet
 from diverse_rule_sets._input.checks import did_you_mean
@@ -20,15 +21,18 @@ from diverse_rule_sets.cli._errors import InputError
 from diverse_rule_sets.cli._files import STANDARD, write_errors
 from diverse_rule_sets.cli._predicting import (
     ALL,
+    check_rows,
     column_names,
     figures,
     labels_for,
     predictions,
     records_for,
     target_of,
+    texts_of,
     write_frame,
 )
 from diverse_rule_sets.cli._reading import LoadedTable
+from diverse_rule_sets.cli._weights import weight_values, weights_of
 from diverse_rule_sets.model._batches import join_answers
 from diverse_rule_sets.sources._cells import MISSING, Cells, KindGuess
 from diverse_rule_sets.sources._errors import optional
@@ -118,30 +122,72 @@ def _with_wide_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def evaluation_in_batches(
-    rule_set: RuleSet, path: str, reading: Mapping[str, Any], given: str | None, drop_unlabelled: bool
+    rule_set: RuleSet,
+    path: str,
+    reading: Mapping[str, Any],
+    given: str | None,
+    drop_unlabelled: bool,
+    weight: str | None = None,
 ) -> dict[str, Any]:
     """Return the figures of a rule set on a table with known labels, which is read in batches."""
     from diverse_rule_sets.report._summary import Summary
 
     target, source = target_of(rule_set, given), source_of(path, reading)
     answers, codes, position = [], [], {label: k for k, label in enumerate(rule_set.classes)}
-    for table in loaded_batches(source, [target], rule_set):
-        if target not in table.names:
-            raise InputError(
-                f"{table.name}: there is no column {target!r}; give --target, the column with the labels"
-                f"{did_you_mean(target, table.names)}"
-            )
-        if drop_unlabelled:
-            table = replace(table, frame=table.frame.filter(table.labels(target).is_not_null()))
+    values: list[NDArray[np.float64]] = []
+    file, n_before = "", 0
+    for table in loaded_batches(source, [target, *([] if weight is None else [weight])], rule_set):
+        n_before = n_before if table.name == file else 0
+        table, own = _labelled(table, target, drop_unlabelled, weight, n_before)
+        file, n_before = table.name, n_before + own.size
+        values.append(own)
         if table.frame.height:
             codes.append(np.array([position[label] for label in labels_for(rule_set, table, target)], np.int64))
             answers.append(rule_set.answer(records_for(rule_set, table)))
+    weights = None if weight is None else weights_of(source.name, np.concatenate(values), weight).weights
     if not answers:
         raise InputError(f"{source.name}: the table has no records")
     joined = join_answers(answers)
     n_records = joined.all_covers.n_records
-    summary = Summary(rule_set, Table([], n_records, None, named=True), np.concatenate(codes), joined)
-    return figures(rule_set, summary)
+    empty = Table([], n_records, None, named=True)
+    return figures(rule_set, Summary(rule_set, empty, np.concatenate(codes), joined, weights=weights))
+
+
+def _labelled(
+    table: LoadedTable, target: str, drop_unlabelled: bool, weight: str | None, n_before: int
+) -> tuple[LoadedTable, NDArray[np.float64]]:
+    """Return the records of a batch with a label and a positive weight, and all weights of records with a label."""
+    if target not in table.names:
+        raise InputError(
+            f"{table.name}: there is no column {target!r}; give --target, the column with the labels"
+            f"{did_you_mean(target, table.names)}"
+        )
+    if drop_unlabelled:
+        table = replace(table, frame=table.frame.filter(table.labels(target).is_not_null()))
+    if weight is None or not table.frame.height:
+        return table, np.zeros(0)
+    values = weight_values(table, weight, target, n_before)
+    return replace(table, frame=table.frame.filter(pl.Series(values > 0))), values
+
+
+def explanations_in_batches(
+    rule_set: RuleSet, path: str, reading: Mapping[str, Any], rows: Sequence[int] | None, label: Any
+) -> Iterator[tuple[str, str]]:
+    """Yield the same as :func:`explanations` for a table that is read in batches."""
+    wanted = None if rows is None else np.unique(rows)
+    kept: dict[int, pl.DataFrame] = {}
+    n_before = 0
+    for table in loaded_batches(source_of(path, reading), [], rule_set):
+        X = records_for(rule_set, table)
+        if wanted is None:
+            yield from texts_of(rule_set, X, range(n_before + 1, n_before + X.height + 1), label)
+        else:
+            inside = wanted[(wanted > n_before) & (wanted <= n_before + X.height)].tolist()
+            kept |= {row: X[row - n_before - 1 : row - n_before] for row in inside}
+        n_before += X.height
+    if rows:
+        check_rows(rows, n_before)
+        yield from texts_of(rule_set, pl.concat([kept[row] for row in rows], rechunk=True), rows, label)
 
 
 @contextmanager

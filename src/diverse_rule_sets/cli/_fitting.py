@@ -26,10 +26,11 @@ from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._predicting import evaluation, figures
 from diverse_rule_sets.cli._progress import show_progress
 from diverse_rule_sets.cli._reading import LoadedTable, load
-from diverse_rule_sets.cli._weights import read_weights, refuse_in_batches
+from diverse_rule_sets.cli._weights import read_weights
 from diverse_rule_sets.sources._cells import Cells, as_labels
 from diverse_rule_sets.sources._files import FileSource
 from diverse_rule_sets.sources._selected import SelectedSource
+from diverse_rule_sets.sources._weights import WeightedSource, with_weights
 
 _MIN_RECORDS = 20  # with fewer records, each may have a class of its own
 _MANY_CLASSES = 1000
@@ -83,7 +84,8 @@ class SourceRecords:
     classes : the different labels
     types : some records, with the types of the columns
     cells : how cells were read
-    records : flags of the records of the files that these are; None for all
+    records : flags of the records of the files that these are
+    weights : the weights of these records; None if they have none
     """
 
     source: FileSource
@@ -94,21 +96,23 @@ class SourceRecords:
     types: pl.DataFrame
     cells: Cells
     records: NDArray[np.bool_]
+    weights: Weights | None = None
 
     def select(self, rows: NDArray[np.int64]) -> SourceRecords:
-        """Return the records at some positions."""
+        """Return the records at some positions, which ascend."""
         records = np.zeros(self.records.size, np.bool_)
         records[np.flatnonzero(self.records)[rows]] = True
-        return replace(self, y=self.y[rows], records=records)
+        weights = None if self.weights is None else self.weights.take(rows)
+        return replace(self, y=self.y[rows], records=records, weights=weights)
 
     def __len__(self) -> int:
         return len(self.y)
 
     @property
-    def training(self) -> tuple[Any, Any, None]:
-        """The arguments X, y and sample_weight of a fit; tables that are read in batches have no weights."""
+    def training(self) -> tuple[Any, Any, Any]:
+        """The arguments X, y and sample_weight of a fit."""
         records = None if self.records.all() else self.records
-        return SelectedSource(self.source, self.dropped, records), self.target, None
+        return SelectedSource(self.source, self.dropped, records), self.target, self.weights
 
     def figures(self, rule_set: RuleSet) -> dict[str, Any]:
         """Return the figures of a rule set on these records."""
@@ -128,9 +132,8 @@ def read_records(
 ) -> Records | SourceRecords:
     """Read the records of a fit, in batches if the table is large; raise an error for options that do not fit them."""
     if is_large(path):
-        refuse_in_batches(path, weight)
-        source = source_records(source_of(path, reading), target, drop, drop_unlabelled)
-        check_columns(parameters, source.types.columns, target, drop)
+        source = source_records(source_of(path, reading), target, drop, drop_unlabelled, weight)
+        check_columns(parameters, source.types.columns, target, drop, weight)
         return source
     table = replace(load(path, reading), codes=parameters.get("missing_values", {}))
     records = make_records(table, target, drop, drop_unlabelled, weight)
@@ -139,10 +142,12 @@ def read_records(
     return records
 
 
-def source_records(source: FileSource, target: str, drop: Sequence[str], drop_unlabelled: bool) -> SourceRecords:
-    """Return the records of a table that is read in batches; this reads the labels."""
+def source_records(
+    source: FileSource, target: str, drop: Sequence[str], drop_unlabelled: bool, weight: str | None = None
+) -> SourceRecords:
+    """Return the records of a table that is read in batches; this reads the labels and the weights."""
     names = [str(name) for name in source.names]
-    for name in (target, *drop):
+    for name in (target, *drop, *([] if weight is None else [weight])):
         if name not in names:
             raise InputError(f"{source.name}: there is no column {name!r}; its columns are {names}"[:2000])
     if target in drop:
@@ -158,18 +163,33 @@ def source_records(source: FileSource, target: str, drop: Sequence[str], drop_un
         raise InputError(f"{source.name}: the table has no records, only column names")
     if not known.all() and not drop_unlabelled:
         raise _unlabelled(source.name, int((~known).sum()), y.size, target)
-    classes = pl.Series(target, labels.labels)
+    weighted = _weights_of(source, known, target, weight)
+    if weighted.records is not None:
+        known[np.flatnonzero(known)[weighted.values == 0]] = False
+    _, present = np.unique(y[known], return_index=True)  # a label may have weight 0 only
+    classes = pl.Series(target, [labels.labels[k] for k in y[known][np.sort(present)].tolist()])
     _check_labels(classes, int(known.sum()), source.name)
-    used = [name for name in names if name != target and name not in drop]
+    used = [name for name in names if name not in (target, weight) and name not in drop]
     if not used:
         raise InputError(f"{source.name}: no column is left for rules besides the target {target!r}")
     first: Any = next(source.batches(used)).frame
     types = (first if isinstance(first, pl.DataFrame) else pl.DataFrame(pl.from_arrow(first))).select(used)
     _, rank = np.unique(np.array(labels.labels), return_inverse=True)  # the parts depend on the order of the classes
     sorted_codes = pl.Series(target, rank.reshape(-1)[y[known]])
+    dropped = (*drop, *([] if weight is None else [weight]))
     return SourceRecords(
-        source, target, tuple(drop), sorted_codes, classes.to_list(), types, source.reading.cells, known
+        source, target, dropped, sorted_codes, classes.to_list(), types, source.reading.cells, known, weighted.weights
     )
+
+
+def _weights_of(source: FileSource, known: NDArray[np.bool_], target: str, weight: str | None) -> WeightedSource:
+    """Return the weights of the records with a label."""
+    if weight is not None and weight == target:
+        raise UsageError(f"--weight names the target, {weight!r}")
+    try:
+        return with_weights(SelectedSource(source, (), known), weight, target, argument="--weight")
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
 
 
 def _unlabelled(name: str, n_missing: int, n_records: int, target: str) -> InputError:

@@ -334,6 +334,7 @@ PARAMETERS: tuple[Option, ...] = (
         True,
         _CONSTRAINTS,
     ),
+    Option("max_seconds", or_none(read_number), "X|none", "Maximum time of a fit, in seconds.", None, panel=_RUN),
     Option(
         "random_state",
         or_none(read_non_negative_integer),

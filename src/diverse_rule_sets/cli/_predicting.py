@@ -258,18 +258,33 @@ def label_for(rule_set: RuleSet, text: str) -> Any:
     return label
 
 
-def explanations(rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int], label: Any) -> Iterator[tuple[str, str]]:
-    """Yield for some records, counted from 1, a heading, and the text that explains the label and possible changes.
+def explanations(
+    rule_set: RuleSet, X: pl.DataFrame, rows: Sequence[int] | None, label: Any
+) -> Iterator[tuple[str, str]]:
+    """Yield for records, counted from 1, a heading, and the text that explains the label and possible changes.
 
-    ``label`` is the other label that the text explains; None for the nearest labels.
+    Parameters
+    ----------
+    rule_set, X : the rules and the records
+    rows : the numbers of the records to explain; None for all
+    label : the other label that the text explains; None for the nearest labels
     """
+    if rows is not None:
+        check_rows(rows, X.height)
+        X = X[[row - 1 for row in rows]]
+    yield from texts_of(rule_set, X, range(1, X.height + 1) if rows is None else rows, label)
+
+
+def check_rows(rows: Sequence[int], n_records: int) -> None:
+    """Raise an error if there is no record with one of some numbers."""
     for row in rows:
-        if not 1 <= row <= X.height:
-            raise UsageError(f"--row must be from 1 to {X.height:,}, the number of records, got {row}")
-    selected = X[[row - 1 for row in rows]]
-    if not selected.height:
-        return
-    for start in range(0, selected.height, _EXPLAIN_BLOCK):  # in blocks, so that the first text is printed soon
-        part = selected[start : start + _EXPLAIN_BLOCK]
-        for row, reason in zip(rows[start : start + _EXPLAIN_BLOCK], rule_set.why(part, label=label), strict=True):
-            yield f"record {row}", reason
+        if not 1 <= row <= n_records:
+            raise UsageError(f"--row must be from 1 to {n_records:,}, the number of records, got {row}")
+
+
+def texts_of(rule_set: RuleSet, X: pl.DataFrame, numbers: Sequence[int], label: Any) -> Iterator[tuple[str, str]]:
+    """Yield for each record a heading with its number, and the text that explains its label."""
+    for start in range(0, X.height, _EXPLAIN_BLOCK):  # in blocks, so that the first text is printed soon
+        part, own = X[start : start + _EXPLAIN_BLOCK], numbers[start : start + _EXPLAIN_BLOCK]
+        for number, reason in zip(own, rule_set.why(part, label=label), strict=True):
+            yield f"record {number}", reason

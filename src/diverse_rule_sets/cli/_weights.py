@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from diverse_rule_sets import RuleSet
-from diverse_rule_sets._input.weights import EVERY_RECORD, Weighted, Weights, weighted_records
+from diverse_rule_sets._input.named_columns import weight_text
+from diverse_rule_sets._input.weights import (
+    EVERY_RECORD,
+    Weighted,
+    Weights,
+    as_numbers,
+    check_finite,
+    weighted_records,
+)
 from diverse_rule_sets.cli._errors import InputError, UsageError
 from diverse_rule_sets.cli._predicting import labels_for, records_for
 from diverse_rule_sets.cli._reading import LoadedTable
@@ -19,26 +29,41 @@ def read_weights(table: LoadedTable, name: str | None, target: str) -> Weighted:
     """Return the records of positive weight and their weights; all records if no column is named."""
     if name is None:
         return EVERY_RECORD
+    return weights_of(table.name, weight_values(table, name, target), name)
+
+
+def weights_of(table: str, values: NDArray[np.float64], name: str) -> Weighted:
+    """Return the records of positive weight of a table and their weights."""
+    try:
+        return weighted_records(values, values.size, weight_text(name, "--weight"))
+    except ValueError as error:
+        raise InputError(f"{table}: {error}") from None
+
+
+def weight_values(table: LoadedTable, name: str, target: str, n_before: int = 0) -> NDArray[np.float64]:
+    """Return the weights of the records of a table; errors count its records from ``n_before`` + 1."""
     if name == target:
         raise UsageError(f"--weight names the target, {name!r}")
-    column, kind = table.column(name), f"the column {name!r} of --weight"
+    column, kind = table.column(name), weight_text(name, "--weight")
     if table.is_text:
         guessed = table.cells.guess_kind(column)
         values = table.cells.read(column, NUMBER) if guessed == NUMBER else table.cells.strip(column)
     else:
         values = column
     if values.dtype == pl.Null or not values.dtype.is_numeric():
-        raise InputError(f"{table.name}: {kind} must hold numbers, got {_example(values)}")
+        raise InputError(f"{table.name}: {kind} must hold numbers, got {_example(values, n_before)}")
     if values.null_count():
         row = values.is_null().arg_max()
         raise InputError(
             f"{table.name}: {kind} has no value in {values.null_count():,} of {len(values):,} records, the first is "
-            f"record {(row or 0) + 1}; expected a number for each record, 0 to leave it out"
+            f"record {n_before + (row or 0) + 1}; expected a number for each record, 0 to leave it out"
         )
     try:
-        return weighted_records(values.to_numpy(), len(values), kind)
+        array = as_numbers(values.to_numpy(), kind, n_before)
+        check_finite(array, kind, n_before)
     except (TypeError, ValueError) as error:
         raise InputError(f"{table.name}: {error}") from None
+    return array
 
 
 def weighted_records_for(
@@ -50,18 +75,9 @@ def weighted_records_for(
     return (X, labels, weights) if rows is None else (X[rows], [labels[row] for row in rows], weights)
 
 
-def refuse_in_batches(path: str, name: str | None) -> None:
-    """Raise an error if a column of weights is named for a table that is read in batches."""
-    if name is not None:
-        raise UsageError(
-            f"--weight {name} cannot be used with {path}, because folders and large files are read in batches; give a "
-            "smaller file, or read the table in Python and use the parameter sample_weight"
-        )
-
-
-def _example(values: pl.Series) -> str:
+def _example(values: pl.Series, n_before: int) -> str:
     """Return the first value that is no number, and its record."""
-    for row, value in enumerate(values.to_list(), 1):
+    for row, value in enumerate(values.to_list(), n_before + 1):
         try:
             float(value)
         except (TypeError, ValueError):

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -52,16 +52,20 @@ class Storage(NamedTuple):
     on_progress: OnProgress | None = None
 
 
-def encode(encoder: Encoder, table: Table, target: Target) -> Encoded:
-    """Learn the conditions of a table, and return the bits of its records; those of a source are mapped from a file."""
+def encode(encoder: Encoder, table: Table, target: Target, n_copies: int = 0) -> Encoded:
+    """Learn the conditions of a table, and return the bits of its records; those of a source are mapped from a file.
+
+    ``n_copies`` is the number of copies of records, for which space is needed beside the records: those of
+    :mod:`._copies` if records have weights.
+    """
     if not isinstance(table, SummaryTable):
         return encoder.fit_transform(table, target)
     encoder.fit(table, target)
     table.forget(encoder.given_conditions.columns)
-    return _pack(table, encoder, table.storage or Storage())
+    return _pack(table, encoder, table.storage or Storage(), n_copies)
 
 
-def _pack(table: SummaryTable, encoder: Encoder, storage: Storage) -> Encoded:
+def _pack(table: SummaryTable, encoder: Encoder, storage: Storage, n_copies: int) -> Encoded:
     """Return the bits of all records; items that hold for no or for every record are removed from the encoder."""
     folder, source_key, on_progress = storage
     n_items, n_records = len(encoder.conditions), table.n_records
@@ -69,14 +73,14 @@ def _pack(table: SummaryTable, encoder: Encoder, storage: Storage) -> Encoded:
     place = folder if folder is not None else tempfile.gettempdir()
     path = _kept_path(folder, table, encoder, source_key)
     kept = None if path is None else _kept_items(path, n_items, encoder.n_given, n_records)
+    _check_space((n_records if kept is None else 0, n_copies), n_rows, place)
     if kept is None:
-        _check_space(n_rows * n_words(n_records) * _BYTES, n_rows, place)
         with _bit_file(place, path) as file:
             kept = _write(file, table, encoder, n_rows, on_progress)
             free_memory()
             if path is None:
                 encoder.keep(kept)
-                return _mapped_temporary(file, int(kept.sum()), encoder.n_given, n_words(n_records))
+                return _mapped_temporary(file, int(kept.sum()), encoder.n_given, n_words(n_records), place)
     assert path is not None
     encoder.keep(kept)
     n_kept = int(kept.sum())
@@ -84,11 +88,21 @@ def _pack(table: SummaryTable, encoder: Encoder, storage: Storage) -> Encoded:
     return Encoded(rows[:n_kept], rows[n_kept:])
 
 
-def _mapped_temporary(file: IO[bytes], n_items: int, n_given: int, width: int) -> Encoded:
+def _mapped_temporary(file: IO[bytes], n_items: int, n_given: int, width: int, place: str) -> Encoded:
     """Return the rows of a temporary file, to which further items can be added."""
     file.seek(n_items * width * _BYTES)
     given = np.frombuffer(file.read(n_given * width * _BYTES), np.uint64).reshape(n_given, width).copy()
-    return Encoded(map_rows(file, n_items, width), given)
+    return Encoded(map_rows(file, n_items, width, place), given)
+
+
+def rows_in_file(rows: Iterable[BitRows], n_rows: int, width: int, place: str) -> BitRows:
+    """Write rows of bits into a temporary file in a folder, one after the other, and return them, mapped."""
+    with _bit_file(place, None) as file:
+        _reserve(file, n_rows * width * _BYTES)
+        file.seek(0)
+        for row in rows:
+            _write_all(file, row.tobytes())
+        return map_rows(file, n_rows, width, place)
 
 
 def _kept_items(path: Path, n_items: int, n_given: int, n_records: int) -> Flags | None:
@@ -103,20 +117,30 @@ def _kept_items(path: Path, n_items: int, n_given: int, n_records: int) -> Flags
     return kept.astype(np.bool_) if whole else None
 
 
-def _check_space(size: int, n_rows: int, place: str) -> None:
-    """Raise an error if the bits fit neither on the disk nor in memory."""
+def _check_space(n_bits: tuple[int, int], n_rows: int, place: str) -> None:
+    """Raise an error if the bits fit neither on the disk nor in memory.
+
+    Parameters
+    ----------
+    n_bits : for each condition, number of bits for the records and for copies of weighted records
+    n_rows : number of conditions
+    place : the folder of the file
+    """
+    sizes = [n_rows * n_words(n) * _BYTES for n in n_bits]
     free = shutil.disk_usage(place).free
     advice = "leave out columns, group categories, or fit on a part of the records"
-    if size > free:
+    if n_bits[1]:
+        advice += ", or round the weights to few digits"
+    if sum(sizes) > free:
         raise OSError(
             errno.ENOSPC,
-            f"the bits of {n_rows:,} conditions need {size / 1e9:.2f} GB in {place!r}, where {free / 1e9:.2f} GB are "
-            f"free; give cache_dir, a folder with more space, {advice}",
+            f"the bits of {n_rows:,} conditions need {sum(sizes) / 1e9:.2f} GB in {place!r}, where {free / 1e9:.2f} GB "
+            f"are free; give cache_dir, a folder with more space, {advice}",
         )
     limit = MEMORY_SHARE * physical_memory()
-    if size > limit:
+    if max(sizes) > limit:
         raise MemoryError(
-            f"the bits of {n_rows:,} conditions need {size / 1e9:.1f} GB, more than {limit / 1e9:.1f} GB, "
+            f"the bits of {n_rows:,} conditions need {max(sizes) / 1e9:.1f} GB, more than {limit / 1e9:.1f} GB, "
             f"{MEMORY_SHARE:.0%} of the memory; {advice}"
         )
 

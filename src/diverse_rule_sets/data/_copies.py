@@ -9,6 +9,7 @@ integer. The copy of the highest digit represents the record where single record
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +18,13 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers
+from diverse_rule_sets._bits.mapped import folder_of, release
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.memory import MEMORY_SHARE, physical_memory
+from diverse_rule_sets.data._bit_file import rows_in_file
+
+# Rows that are mapped from a file are released after so many rows are read.
+_RELEASED = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +83,37 @@ class Layout:
         return int(self.starts[-1])
 
     def arrange(self, rows: BitRows) -> BitRows:
-        """Return bit rows over records as bit rows over copies."""
+        """Return bit rows over records as bit rows over copies; those of rows in a file are in another file."""
         needed = rows.shape[0] * self.sources.size / 8
         if needed > MEMORY_SHARE * physical_memory():
             raise MemoryError(
                 f"the table has {rows.shape[0]:,} items, whose bits with sample_weight would take {needed / 1e9:.1f} "
                 "GB; leave out columns, group categories, or round the weights to fewer digits"
             )
+        place = folder_of(rows)
+        if place is not None and rows.size:
+            return rows_in_file(self._arranged(rows), rows.shape[0], self.n_words, place)
+        out = np.empty((rows.shape[0], self.n_words), np.uint64)
+        for j, row in enumerate(self._arranged(rows)):
+            out[j] = row
+        return out
+
+    def _arranged(self, rows: BitRows) -> Iterator[BitRows]:
+        """Yield each row over copies."""
         used = self.sources >= 0
         sources = np.where(used, self.sources, 0)
-        out = np.empty((rows.shape[0], self.sources.size // 64), np.uint64)
         for j, row in enumerate(rows):
             flags = bitset.unpack(row, self.columns.size)[sources] if self.columns.size else used
-            out[j] = bitset.pack(flags & used)
-        return out
+            yield bitset.pack(flags & used)
+            if j % _RELEASED == 0:
+                release(rows)
+
+
+def n_copies(weights: Weights | None) -> int:
+    """Return the number of copies of weighted records; 0 without weights."""
+    if weights is None:
+        return 0
+    return int(np.bitwise_count((3 * weights.units) ^ weights.units).sum())
 
 
 class Copies(NamedTuple):

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.batch_labels import BatchLabels
-from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.missing import settle_codes
 from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress, RecordProgress
 from diverse_rule_sets.data._summaries import ColumnSummary
 from diverse_rule_sets.data._summary_table import SummaryTable
 from diverse_rule_sets.data._value_counts import pairs_for
-from diverse_rule_sets.sources._source import Batch, Source, free_memory
+from diverse_rule_sets.sources._source import Batch, Source, changed, check_target, free_memory
 
 
 class Scanned(NamedTuple):
@@ -40,7 +40,7 @@ def scan(
     source: Source,
     target: Hashable,
     missing_values: Any = None,
-    weight: Hashable | None = None,
+    weights: Weights | None = None,
     on_progress: OnProgress | None = None,
 ) -> Scanned:
     """Read a source once, and again only where a column has very many values; see :mod:`._summaries`.
@@ -50,11 +50,11 @@ def scan(
     source : the records
     target : the column that holds the labels
     missing_values : the parameter of the classifiers
-    weight : a column that rules may not read because it holds weights
+    weights : the weights of the records; None if each counts once
     on_progress : function that is called during the passes
     """
     source = source.with_labels(target)
-    return _Scan(source, target, weight, missing_values, on_progress).run()
+    return _Scan(source, target, weights, missing_values, on_progress).run()
 
 
 class _Scan:
@@ -64,19 +64,15 @@ class _Scan:
         self,
         source: Source,
         target: Hashable,
-        weight: Hashable | None,
+        weights: Weights | None,
         missing_values: Any,
         on_progress: OnProgress | None,
     ) -> None:
         self._source, self._target, self._missing_values = source, target, missing_values
         self._on_progress = on_progress
-        for role, name in (("y", target), ("sample_weight", weight)):
-            if name is not None and name not in source.names:
-                raise ValueError(
-                    f"{role} must be the name of a column of {source.name}, got {name!r}; its columns: "
-                    f"{list_text(source.names)}{did_you_mean(name, source.names)}"
-                )
-        self._names = [name for name in source.names if name not in (target, weight)]
+        self._counts: Any = None if weights is None else weights.values
+        check_target(target, source)
+        self._names = [name for name in source.names if name != target]
         if not self._names:
             raise ValueError(f"{source.name} has no column for rules besides the target {target!r}")
         self._summaries = {name: ColumnSummary(name, pairs_for(len(self._names))) for name in self._names}
@@ -89,6 +85,7 @@ class _Scan:
         progress = RecordProgress("reading", self._source.n_records, self._on_progress)
         for batch in self._source.batches():
             table = self._table(batch)
+            counts = self._counts_of(progress.n, table.n_records)
             labels = self._labels.add(table.native(self._target), batch.origin)
             known = labels >= 0  # others are an error at the end, which counts them
             for name in self._names:
@@ -96,7 +93,7 @@ class _Scan:
                 if column.kind != EMPTY and table.holds_objects(name):
                     self._objects.add(name)
                 if known.all():
-                    self._summaries[name].add(column, labels, batch.origin)
+                    self._summaries[name].add(column, labels, batch.origin, counts)
             progress.add(table.n_records)
         classes, order, codes = self._labels.finish()
         self._refine(order, codes)
@@ -107,6 +104,15 @@ class _Scan:
             self._names, codes.size, self._summaries, order, known_codes, frozenset(self._objects), blocks
         )
         return Scanned(table, classes, codes)
+
+    def _counts_of(self, begin: int, n_records: int) -> NDArray[Any] | None:
+        """Return the weights of the records of a batch; None if each counts once."""
+        if self._counts is None:
+            return None
+        counts: NDArray[Any] = self._counts[begin : begin + n_records]
+        if counts.size < n_records:
+            raise changed(self._source)
+        return counts
 
     def _table(self, batch: Batch) -> Table:
         """Return a batch as a table, in which the codes for missing values are missing values."""
@@ -146,9 +152,10 @@ class _Scan:
                 table = as_table(batch.frame).with_codes(self._codes)
                 labels = provisional[codes[begin : begin + table.n_records]]
                 if labels.size < table.n_records:
-                    raise _changed(self._source)
+                    raise changed(self._source)
+                counts = self._counts_of(begin, table.n_records)
                 for name, summary in finer.items():
-                    summary.add(_read(table, name, batch.origin), labels, batch.origin)
+                    summary.add(_read(table, name, batch.origin), labels, batch.origin, counts)
                 begin += table.n_records
                 progress.add(table.n_records)
 
@@ -178,20 +185,13 @@ class _Blocks:
             classes, _, codes = found.finish()
             expected = self._labels[begin:end]
             if expected.size < codes.size or not np.array_equal(self._classes[expected], classes[codes]):
-                raise _changed(self._source)
+                raise changed(self._source)
             with_codes = table.with_codes(self._codes)
             with_codes.origin = batch.origin
             yield with_codes
             begin = end
         if begin != self._labels.size:
-            raise _changed(self._source)
-
-
-def _changed(source: Source) -> ValueError:
-    return ValueError(
-        f"{source.name}: the records changed between two readings; a table must give the same records in the same "
-        "order each time it is read"
-    )
+            raise changed(self._source)
 
 
 def _read(table: Table, name: Hashable, origin: str) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset, segments
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
+from diverse_rule_sets._bits.mapped import with_rows
 from diverse_rule_sets._bits.segments import Segments
 from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.data._backend import Backend, Body, DistinctRecords, Leaders, TooManyRecordsError
@@ -215,7 +216,7 @@ class WeightedBackend:
 
     def with_items(self, covers: Sequence[LocalCover]) -> WeightedBackend:
         """Return a backend with further items, each of which holds for the records of a cover."""
-        rows = np.vstack([self._copies.rows, *(cover.words[None] for cover in covers)])
+        rows = with_rows(self._copies.rows, [cover.words for cover in covers])
         return WeightedBackend(self._copies._replace(rows=rows), self._layout, self._weights, self._by_weight)
 
     # Records chosen by position

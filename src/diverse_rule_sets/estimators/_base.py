@@ -15,32 +15,36 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from diverse_rule_sets._input.checks import Check, check_choice, did_you_mean, warn
+from diverse_rule_sets._input.checks import Check, check_choice, warn
 from diverse_rule_sets._input.labels import comparable_labels
+from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import plain
-from diverse_rule_sets._input.weights import Weights, check_weights
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.frames import join_frames
 from diverse_rule_sets._util.names import similar_names
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._bit_file import encode
+from diverse_rule_sets.data._copies import n_copies
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._weighted import WeightedBackend
-from diverse_rule_sets.estimators._reading import check_target, check_unweighted, read_training, split_target
+from diverse_rule_sets.estimators._reading import Training, read_training
 from diverse_rule_sets.estimators._translation import Items
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.model._answers import Answers
 from diverse_rule_sets.model._batches import answer_batch, batches_for, joined
 from diverse_rule_sets.model._checks import shown
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._text import as_frame
 from diverse_rule_sets.sources._as_source import as_source
-from diverse_rule_sets.sources._source import Batch, Source
+from diverse_rule_sets.sources._source import Batch, Source, check_target
+from diverse_rule_sets.sources._weights import with_weights
 
 BINNINGS = ("supervised", "uniform", "quantile")
 
@@ -83,14 +87,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_labels(self, labels: list[Any]) -> None:
         """Raise an error if a parameter does not fit the labels."""
 
+    def _deadline(self) -> Deadline:
+        """Return when the search of a fit that begins now ends."""
+        return NO_DEADLINE
+
     @abstractmethod
     def _learn(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None,
-        weights: Weights | None,
+        self, training: Training, labels: list[Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> dict[str, Any]:
         """Return the fitted attributes, ``rule_set_`` among them."""
 
@@ -105,7 +108,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
         encoder = Encoder(options, given)
-        encoded = encode(encoder, table, Target(codes, class_weights, None if weights is None else weights.values))
+        target = Target(codes, class_weights, None if weights is None else weights.values)
+        encoded = encode(encoder, table, target, n_copies(weights))
         records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
         if weights is None:
             return Items(encoder, type(self)._make_backend(*records))
@@ -142,13 +146,15 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             DuckDB, or an iterable of data frames that can be read several times. The rules are the same
         y : vector of labels (strings, numbers or booleans), none missing; or the name of the column of X with the
             labels, which a table that is read in batches needs
-        sample_weight : vector of weights, one per record, finite and at least 0; None: each record counts once.
+        sample_weight : vector of weights, one per record, finite and at least 0; or the name of the column of X with
+            the weights, which is then no column for rules; None: each record counts once. A table that is read in
+            batches needs the name of a column.
             *Whole numbers* up to 2**31 - 1 are counts: the rules are exactly those of the table in which each record
             is repeated as often as its weight says. *Other weights* are scaled so that they sum to the number of
             records of positive weight, and rounded to multiples of 2**-10, to at least one of them: what is counted
             differs from the scaled weight by less than 2**-10, and by at most 2**-11 if the scaled weight is at least
             that. A record of weight 0 is left out, and so is a label that has no other records. What is drawn at random
-            depends on the order of the records, with and without weights. A table that is read in batches takes none
+            depends on the order of the records, with and without weights
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
         cache_dir : an existing folder for the bits of a table that is read in batches, which are used again by a fit on
             the same, unchanged files with the same conditions; by default they are in a temporary file
@@ -159,23 +165,24 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Notes
         -----
-        A table that is read in batches is read twice: for the types, values and labels of its columns, and for the
-        bits of the conditions, 1 bit for each record and condition. These are kept in the folder for temporary files
-        (``TMPDIR``) during the fit. The values of a column are counted exactly up to 262,144 pairs of a value and a
-        class (fewer in tables of more than 32 columns). With more, neighbouring values are counted together, such that
-        at most 1 in 1,024 of the records lie between two possible cut points (with up to 128 classes; 8 in tables of
-        more than 512 columns). Of columns with more than 131,072 categories, the most frequent ones are counted. The
-        same holds for tables in memory.
+        A table that is read in batches is read twice: for the types, values and labels of its columns, and for the bits
+        of the conditions, 1 bit for each record and condition. These are kept in the folder for temporary files
+        (``TMPDIR``) during the fit. A column of weights is read before; the bits of weighted records take as much space
+        again for each digit of a weight in the non-adjacent form, about a third of its binary digits. The values of a
+        column are counted exactly up to 262,144 pairs of a value and a class (fewer in tables of more than 32 columns).
+        With more, neighbouring values are counted together, such that at most 1 in 1,024 of the records lie between two
+        possible cut points (with up to 128 classes; 8 in tables of more than 512 columns). Of columns with more than
+        131,072 categories, the most frequent ones are counted. The same holds for tables in memory.
         """
         self._check_parameters()
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
-        listener = listeners(int(self.verbose), on_progress)
+        listener, deadline = listeners(int(self.verbose), on_progress), self._deadline()
         training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight)
-        table, classes, codes = training.table, training.classes, training.codes
+        table, classes = training.table, training.classes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        fitted = self._learn(table, labels, codes, listener, training.weights)
+        fitted = self._learn(training, labels, listener, deadline)
         known = {"target": training.target, "similar_columns": similar_names(table.names)}
         rule_set = fitted["rule_set_"] = replace(fitted["rule_set_"], **known)
         if listener is not None:
@@ -220,16 +227,13 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of records whose predicted label is that of y, or of the column y of X.
 
-        With ``sample_weight``, the share of their weight; a table that is read in batches takes none.
+        With ``sample_weight``, a vector or the name of a column of X, the share of their weight.
         """
         source = as_source(X)
         if source is not None:
-            check_unweighted(sample_weight, source)
-            return accuracy_in_batches(self, source, y)
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, as_table(X).n_records)
-        table, labels = split_target(as_table(X), y) if isinstance(y, str) else (X, y)
-        return float(super().score(table, comparable_labels(labels), sample_weight))
+            return accuracy_in_batches(self, source, y, sample_weight)
+        split = split_columns(as_table(X), y, sample_weight)
+        return float(super().score(split.table, comparable_labels(split.y), split.numbers()))
 
     def explain(self, X: Any) -> Any:
         """Return the reason for the label of each record, as a data frame.
@@ -268,8 +272,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def why(self, X: Any, *, label: Any = None) -> Any:
         """Explain the label of a record, and which changes would give another label; see :meth:`RuleSet.why`."""
         check_is_fitted(self)
-        one = isinstance(X, Mapping) or getattr(X, "ndim", 0) == 1
-        return self.rule_set_.why(X if one else self._table(X), label=label)
+        as_given = isinstance(X, Mapping | str) or getattr(X, "ndim", 0) == 1 or as_source(X) is not None
+        return self.rule_set_.why(X if as_given else self._table(X), label=label)
 
     def _all_answers(self, X: Any) -> Iterator[Answers]:
         """Iterate over the results of a table: one, or one for each batch."""
@@ -322,17 +326,17 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return table.rename([f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names))
 
 
-def accuracy_in_batches(clf: RuleSetEstimator, source: Source, y: Any) -> float:
-    """Return the share of records whose predicted label is that of the column y of a source."""
+def accuracy_in_batches(clf: RuleSetEstimator, source: Source, y: Any, sample_weight: Any = None) -> float:
+    """Return the share of records, or of their weight, whose predicted label is that of the column y of a source."""
     check_target(y, source)
-    if y not in source.names:
-        raise ValueError(f"y must be the name of a column of {source.name}, got {y!r}{did_you_mean(y, source.names)}")
-    n_right = n_records = 0
+    weights = with_weights(source, sample_weight, y).values
+    flags: list[NDArray[np.bool_]] = []
     for batch in clf._batches(source.with_labels(y), [y]):
-        table = as_table(batch.frame)
-        predicted = clf._labels_of(answer_batch(batch, clf._answer))
-        n_right += int(accuracy_score(comparable_labels(table.native(y)), predicted, normalize=False))
-        n_records += table.n_records
-    if not n_records:
-        raise ValueError(f"{source.name} has no records")
-    return n_right / n_records
+        labels, predicted = (
+            comparable_labels(as_table(batch.frame).native(y)),
+            clf._labels_of(answer_batch(batch, clf._answer)),
+        )
+        accuracy_score(labels, predicted)  # raises the errors of scikit-learn
+        flags.append(np.asarray(labels) == predicted)
+    right = joined(flags)
+    return float(np.average(right, weights=weights))

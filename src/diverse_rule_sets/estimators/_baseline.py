@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Flags, Integers
 from diverse_rule_sets._input.checks import (
@@ -25,15 +24,15 @@ from diverse_rule_sets._input.checks import (
     warn,
 )
 from diverse_rule_sets._input.missing import MissingValues
-from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress, Progress
 from diverse_rule_sets.data._backend import Body
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES
 from diverse_rule_sets.estimators._mining import FrequentBodies, Mining, TooManyBodiesError, frequent_bodies
+from diverse_rule_sets.estimators._reading import Training
 from diverse_rule_sets.estimators._translation import Items, count_rules, make_rule_set, translate
+from diverse_rule_sets.learn._deadline import Deadline
 
 # Reports the stage of a fit and its progress, as text.
 Report = Callable[[str, str], None]
@@ -92,12 +91,7 @@ class Baseline(RuleSetEstimator):
         """Return the rules in order, and further fitted attributes; call ``report`` with the progress."""
 
     def _learn(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None,
-        weights: Weights | None,
+        self, training: Training, labels: list[Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> dict[str, Any]:
         def report(stage: str, detail: str) -> None:
             if on_progress is not None:
@@ -105,6 +99,7 @@ class Baseline(RuleSetEstimator):
 
         thresholds = self.conditions == "thresholds"
         options = CutOptions(self.binning, int(self.n_bins), thresholds, default_binning="supervised")
+        table, codes, weights = training.table, training.codes, training.weights
         items = self._encode(table, codes, np.ones(len(labels)), options, weights=weights)
         found, fitted = self._find(items, report)
         rules, covered = count_rules(items.backend, found)

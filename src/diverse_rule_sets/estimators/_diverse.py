@@ -14,12 +14,8 @@ from diverse_rule_sets.estimators._bounds import MAX_RULES, MAX_STATEMENTS
 from diverse_rule_sets.estimators._class_weights import ClassWeightCheck
 from diverse_rule_sets.estimators._drs import DRSClassifier
 from diverse_rule_sets.estimators._scorecards import ScorecardsCheck, given_scorecards
-from diverse_rule_sets.estimators._search_classifier import (
-    SHARED_CHECKS,
-    Extensions,
-    InternalSettings,
-    SearchClassifier,
-)
+from diverse_rule_sets.estimators._search_classifier import SHARED_CHECKS, SearchClassifier
+from diverse_rule_sets.estimators._settings import Extensions, InternalSettings
 from diverse_rule_sets.learn._learner import learn
 
 
@@ -151,6 +147,12 @@ class DiverseRuleSetClassifier(SearchClassifier):
         ``"decreasing"`` is the opposite. Labels that are not named have no constraint. With two labels,
         ``{"age": "increasing"}`` applies to the second, and its opposite to the first. ``is missing`` is always
         allowed. Rules may test points only where this follows the directions of the columns of the signs.
+    max_seconds : float or None, default=None
+        Maximum time of a fit, in seconds; None for no limit. A search that is not finished by then ends with the best
+        rules so far, a warning and ``stopped_early_``: all limits and constraints hold and all counts are right, but
+        rules, fallback rules and scorecards may be missing. The time for reading the table counts, and so may use up
+        all of it; it is not interrupted, and neither is a single step of the search, which takes seconds with ten
+        million records. Rules then depend on the speed of the machine.
     random_state : int, Generator, RandomState or None, default=None
         Seed. The same seed gives the same rules, whatever ``n_jobs`` and the kind of table. None uses numpy's global
         random state, as in scikit-learn.
@@ -174,6 +176,8 @@ class DiverseRuleSetClassifier(SearchClassifier):
         the search (``"given"``, ``"first pass"``, ``"second pass"``, ``"splitting"``, ``"exceptions"`` or
         ``"refitting"``) and the names of the ``scorecards`` that it tests.
         ``pandas.DataFrame(clf.history_)`` shows it.
+    stopped_early_ : bool
+        Whether ``max_seconds`` ended the search.
     n_features_in_ : int
     feature_names_in_ : array of column names, only if X has them
 
@@ -242,6 +246,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         required: Any = None,
         monotone: Any = None,
         # running the fit
+        max_seconds: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -266,6 +271,7 @@ class DiverseRuleSetClassifier(SearchClassifier):
         self.forbidden = forbidden
         self.required = required
         self.monotone = monotone
+        self.max_seconds = max_seconds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

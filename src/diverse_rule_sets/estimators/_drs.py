@@ -7,20 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from diverse_rule_sets._input.checks import Check, Choice, Flag, Number, warn
-from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress
-from diverse_rule_sets.estimators._search_classifier import (
-    DIVERSITY,
-    SHARED_CHECKS,
-    Extensions,
-    InternalSettings,
-    SearchClassifier,
-)
+from diverse_rule_sets.estimators._reading import Training
+from diverse_rule_sets.estimators._search_classifier import DIVERSITY, SHARED_CHECKS, SearchClassifier
+from diverse_rule_sets.estimators._settings import Extensions, InternalSettings
+from diverse_rule_sets.learn._deadline import Deadline
 from diverse_rule_sets.learn._learner import learn_as_in_paper
 from diverse_rule_sets.learn.samplers import MEASURES
 
@@ -78,14 +70,14 @@ class DRSClassifier(SearchClassifier):
         is given; a warning names it. The search counts it as all classes.
     given_rules, forbidden, required, monotone : constraints, default=None
         As for :class:`DiverseRuleSetClassifier`.
-    random_state, n_jobs, verbose
+    max_seconds, random_state, n_jobs, verbose
         As for :class:`DiverseRuleSetClassifier`.
 
     Attributes
     ----------
     rule_set_ : RuleSet
         The rules in the units of the table; it has no fallback rules.
-    classes_, lambda_, objective_, history_, n_features_in_, feature_names_in_
+    classes_, lambda_, objective_, history_, stopped_early_, n_features_in_, feature_names_in_
         As for :class:`DiverseRuleSetClassifier`.
 
     Notes
@@ -143,6 +135,7 @@ class DRSClassifier(SearchClassifier):
         required: Any = None,
         monotone: Any = None,
         # running the fit
+        max_seconds: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -165,22 +158,19 @@ class DRSClassifier(SearchClassifier):
         self.forbidden = forbidden
         self.required = required
         self.monotone = monotone
+        self.max_seconds = max_seconds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _learn(
-        self,
-        table: Table,
-        labels: list[Any],
-        codes: NDArray[np.int64],
-        on_progress: OnProgress | None,
-        weights: Weights | None,
+        self, training: Training, labels: list[Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> dict[str, Any]:
-        fitted = super()._learn(table, labels, codes, on_progress, weights)
+        fitted = super()._learn(training, labels, on_progress, deadline)
         n_given = len(self.given_rules or ())
         limits = self._plan(len(labels), n_given).settings.limits
         limited = limits.max_conditions is not None or limits.limit_overlap or limits.min_support > 1
+        limited &= not deadline.stopped
         if limited and len(fitted["rule_set_"]) == n_given < self.max_rules and len(labels) > 1:
             warn(
                 f"no rule was found within max_conditions={self.max_conditions}, max_overlap={self.max_overlap}, "

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
-from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets._input.missing import settle_codes
+from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
-from diverse_rule_sets._input.weights import Weights, weighted_records
+from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress
 from diverse_rule_sets.data._bit_file import Storage
 from diverse_rule_sets.data._scan import scan
 from diverse_rule_sets.sources._as_source import as_source
-from diverse_rule_sets.sources._source import Source
+from diverse_rule_sets.sources._source import check_target
+from diverse_rule_sets.sources._weights import with_weights
 
 
 class Training(NamedTuple):
@@ -57,52 +57,22 @@ def read_training(
     """
     source = as_source(X)
     if source is not None:
-        check_unweighted(sample_weight, source)
-        storage = Storage(_folder(cache_dir), source.fingerprint(), on_progress)
+        folder = _folder(cache_dir)
         check_target(y, source)
-        scanned = scan(source, y, missing_values, on_progress=on_progress)
+        records = with_weights(source, sample_weight, y, on_progress)
+        storage = Storage(folder, records.source.fingerprint(), on_progress)
+        scanned = scan(records.source, y, missing_values, records.weights, on_progress)
         scanned.table.storage = storage
-        return Training(scanned.table, scanned.classes, scanned.codes, y if isinstance(y, str) else None)
+        return Training(*scanned, y if isinstance(y, str) else None, records.weights)
     if cache_dir is not None:
         raise ValueError(f"cache_dir is for tables that are read in batches, such as files, got X of type {type(X)}")
-    table, labels = split_target(as_table(X), y)
-    records, weights = weighted_records(sample_weight, table.n_records)
-    classes, codes = encode_labels(labels, table.n_records, records)
-    table = table if records is None else table.select_records(records)
+    split = split_columns(as_table(X), y, sample_weight)
+    numbers, weights = split.weighted()
+    table = split.table
+    classes, codes = encode_labels(split.y, table.n_records, numbers)
+    table = table if numbers is None else table.select_records(numbers)
     table = table.with_codes(settle_codes(missing_values, table))
     return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y), weights)
-
-
-def check_unweighted(sample_weight: Any, source: Source) -> None:
-    """Raise an error if records that are read in batches have weights."""
-    if sample_weight is not None:
-        raise ValueError(
-            f"sample_weight must be None if X is read in batches ({source.name}), got {type(sample_weight).__name__}; "
-            "to use weights, read the table into memory, for example as a pandas or polars DataFrame"
-        )
-
-
-def check_target(y: Any, source: Source) -> None:
-    """Raise an error unless y may be the name of a column."""
-    if isinstance(y, np.ndarray | list | dict) or hasattr(y, "__len__") != isinstance(y, str | tuple):
-        raise TypeError(
-            f"y must be the name of the column of X with the labels, because X is read in batches ({source.name}), got "
-            f"{type(y).__name__}"
-        )
-
-
-def split_target(table: Table, y: Any) -> tuple[Table, Any]:
-    """Return the columns of a table without the labels, and the labels, if y is the name of a column."""
-    if not isinstance(y, str):
-        return table, y
-    if not table.named or y not in table:
-        names = table.names if table.named else []
-        known = f"its columns: {list_text(names)}{did_you_mean(y, names)}" if names else "whose columns have no names"
-        raise ValueError(f"y must be a vector of labels or the name of a column of X, got {y!r}; X has {known}")
-    names = [name for name in table.names if name != y]
-    if not names:
-        raise ValueError(f"X has no column for rules besides the target {y!r}")
-    return table.select(names), table.native(y)
 
 
 def _folder(cache_dir: str | os.PathLike[str] | None) -> str | None:

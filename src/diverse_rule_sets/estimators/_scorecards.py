@@ -67,7 +67,8 @@ def with_given(data: Data, limits: Limits, labels: Sequence[Any], constraints: C
 def cross_fitted(data: Data, limits: Limits, max_signs: int, excluded: Sequence[int] = ()) -> CrossFitted | None:
     """Return what cross-fitting says about scorecards on the training records; None if it cannot say anything."""
     backend, columns = data.backend, data.encoder.columns
-    return cross_fit(backend, columns, data.measures, data.constraints, limits.min_support, max_signs, excluded)
+    measures, constraints, support = data.measures, data.constraints, limits.min_support
+    return cross_fit(backend, columns, measures, constraints, support, max_signs, excluded, limits.deadline)
 
 
 def with_learnt(
@@ -94,8 +95,8 @@ def with_learnt(
     of_rules = [one.card for one in constraints.of_rules]
     found = first
     while found is not None and len(cards) < n_scorecards:
-        learnt = learn_scorecard(found, data.backend.n_classes, max_signs)
-        if learnt is None:
+        learnt = learn_scorecard(found, data.backend.n_classes, max_signs, limits.deadline)
+        if learnt is None or limits.deadline.passed():  # no rule would be found that tests it
             break
         name = unused_name(table.names, [*of_rules, *(levels.card for levels in cards)], labels)
         cards.append(levels_of_learnt(learnt, data.encoder, data.backend, labels, name))

@@ -7,9 +7,10 @@ import numbers
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from diverse_rule_sets._bits.bitset import Integers
 from diverse_rule_sets._input.checks import (
@@ -25,6 +26,7 @@ from diverse_rule_sets._input.checks import (
     did_you_mean,
     generator,
     list_text,
+    warn,
 )
 from diverse_rule_sets._input.missing import MissingValues
 from diverse_rule_sets._input.tables import Table
@@ -37,8 +39,9 @@ from diverse_rule_sets.estimators._base import Binning, RuleSetEstimator
 from diverse_rule_sets.estimators._bounds import MAX_CONDITIONS, MAX_RULES, check_statements
 from diverse_rule_sets.estimators._class_weights import ClassWeights, class_weights, paper_weights
 from diverse_rule_sets.estimators._max_overlap import OverlapCheck, overlap_limits
-from diverse_rule_sets.estimators._reading import read_training
+from diverse_rule_sets.estimators._reading import Training, read_training
 from diverse_rule_sets.estimators._scorecards import counts_by_points, cross_fitted, with_given, with_learnt
+from diverse_rule_sets.estimators._settings import Extensions, InternalSettings
 from diverse_rule_sets.estimators._translation import Items, label_counts, make_rule_set, translate
 from diverse_rule_sets.learn._constraint_input import (
     CheckedConstraints,
@@ -46,9 +49,10 @@ from diverse_rule_sets.learn._constraint_input import (
     check_constraints,
     item_constraints,
 )
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.learn._given_covers import GivenCovers
 from diverse_rule_sets.learn._given_scorecards import warn_about_given_rule
-from diverse_rule_sets.learn._learner import Budget, Data, Learner, LearntRules, Plan, own_recall
+from diverse_rule_sets.learn._learner import Budget, Data, LearntRules, Plan, own_recall
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._scorecards import CrossFitted
@@ -56,80 +60,11 @@ from diverse_rule_sets.learn._selection import LAMBDA_MODES, FoundRules, SearchS
 from diverse_rule_sets.model._decision import CONFLICTS
 from diverse_rule_sets.model._point_probabilities import with_tables
 from diverse_rule_sets.model._rules import RuleSet
-from diverse_rule_sets.model._scorecards import Scorecard, scorecards_of
+from diverse_rule_sets.model._scorecards import scorecards_of
 
 DEFAULTS = ("least_covered", "majority")
 # Maximum number of cut points of all columns together, if the number of bins is not given.
 _MAX_CUTS = 4000
-
-
-@dataclass(frozen=True)
-class InternalSettings:
-    """Settings of the search that are not parameters of DiverseRuleSetClassifier; some are parameters of DRSClassifier.
-
-    ``benchmarks/frontier.py`` measures the effect of each.
-
-    Parameters
-    ----------
-    learner : the default search or the paper's
-    thresholds : True for both sides of every cut point and for sets of categories; False for the bins between cut
-        points and for single categories
-    n_bins : number of bins of a column without given edges; None: 20, and fewer, down to 5, on tables of more than 200
-        columns
-    n_candidates : number of bodies drawn for each rule, all classes together (in the paper's search: for each class)
-    length_odds : odds that a condition of a record is part of a drawn body; None: bodies of about two conditions
-    measure : the distribution of drawn bodies, ``"pairs"`` (Eq. 8 of the paper) or ``"triples"`` (Eq. 7)
-    diversity : the weight lambda of the distances: ``"strict"``, ``"permissive"``, ``"none"`` or a number
-    min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
-    condition_price : share of its quality that a rule loses for each condition
-    second_pass : choose once more among all candidates seen, and keep the better of the two sets
-    split : split rules in two if there is enough evidence, after all rules are chosen
-    skip_rare : learn no rules for rare classes, and do not count their records
-    only_points : learnt rules test points only, if there is a scorecard
-    refine : improve the whole set at the end by exceptions and refits
-    """
-
-    learner: Learner
-    thresholds: bool = True
-    n_bins: int | None = None
-    n_candidates: int = 8
-    length_odds: float | None = None
-    measure: str = "pairs"
-    diversity: str | float = "strict"
-    min_recall_gain: float = 0.001
-    condition_price: float = 0.03
-    second_pass: bool = True
-    split: bool = True
-    skip_rare: bool = True
-    only_points: bool = False
-    refine: bool = True
-
-
-class Extensions(NamedTuple):
-    """Parameters of DiverseRuleSetClassifier that the paper's method does not have, with the values that it uses.
-
-    Parameters
-    ----------
-    max_fallbacks : maximum number of fallback rules
-    class_weight : ``"balanced"``, a dict of labels to weights, or None for no weights
-    min_evidence : how much evidence a rule needs
-    smoothing : number of records of the whole table with which class shares are smoothed; None: the number of classes
-    negation : whether to allow ``not in``
-    scorecards : maximum number of learnt scorecards
-    max_signs : maximum number of signs of a learnt scorecard
-    given_scorecards : scorecards that are used as they are; then none is learnt
-    max_statements : maximum number of rules, fallback rules and the default label together; None for no limit
-    """
-
-    max_fallbacks: int = 0
-    class_weight: Any = None
-    min_evidence: float = 0.0
-    smoothing: float | None = None
-    negation: bool = False
-    scorecards: int = 0
-    max_signs: int = 10
-    given_scorecards: tuple[Scorecard, ...] = ()
-    max_statements: int | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +97,7 @@ SHARED_CHECKS: dict[str, Check] = {
     "forbidden": Anything(),
     "required": Anything(),
     "monotone": Anything(),
+    "max_seconds": Optional(Number(numbers.Real, low=0, open_low=True)),
     "random_state": Anything(),
     "n_jobs": Jobs(),
     "verbose": Verbosity(),
@@ -216,7 +152,7 @@ class SearchClassifier(RuleSetEstimator):
                 f"{did_you_mean(self.default, [*DEFAULTS, *labels])}"
             )
 
-    def _plan(self, n_classes: int, n_given: int) -> Plan:
+    def _plan(self, n_classes: int, n_given: int, deadline: Deadline = NO_DEADLINE) -> Plan:
         """Return the plan of the search, from the parameters and internal settings."""
         internal, extensions = self._settings(), self._extensions()
         limits = Limits(
@@ -225,6 +161,7 @@ class SearchClassifier(RuleSetEstimator):
             min_support=int(self.min_support),
             min_recall_gain=float(internal.min_recall_gain),
             **overlap_limits(self.max_overlap, self._missing_overlap),
+            deadline=deadline,
         )
         return Plan(
             settings=SearchSettings(int(internal.n_candidates), internal.diversity, bool(internal.second_pass), limits),
@@ -256,12 +193,18 @@ class SearchClassifier(RuleSetEstimator):
         )
 
     def _prepare(
-        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
+        self,
+        table: Table,
+        labels: list[Any],
+        codes: Integers,
+        on_progress: OnProgress | None,
+        weights: Weights | None,
+        deadline: Deadline = NO_DEADLINE,
     ) -> tuple[Plan, Data, tuple[Any, ...]]:
         """Return the plan, the table as items, and the given rules."""
         constraints = check_constraints(self._constraint_parameters, table, labels)
         constraints.conditions.check_codes(table.codes)
-        plan = self._plan(len(labels), len(constraints.given))
+        plan = self._plan(len(labels), len(constraints.given), deadline)
         classes = self._class_weights(labels, codes, weights)
         options = self._cut_options(len(table.names), constraints)
         conditions = constraints.conditions
@@ -313,10 +256,11 @@ class SearchClassifier(RuleSetEstimator):
     def _rule_sets(self, X: Any, y: Any, budgets: Sequence[Budget], sample_weight: Any = None) -> list[RuleSet]:
         """Return the rule sets of fits with several values of ``max_rules`` or ``max_statements``, from one search."""
         self._check_parameters()
+        deadline = self._deadline()
         table, classes, codes, _, weights = read_training(X, y, self.missing_values, sample_weight=sample_weight)
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
-        plan, data, given = self._prepare(table, labels, codes, None, weights)
+        plan, data, given = self._prepare(table, labels, codes, None, weights, deadline)
         fewest = min(budget.max_rules for budget in budgets)
         if fewest < len(given):
             raise ValueError(f"given_rules holds {len(given)} rules, more than max_rules={fewest}")
@@ -324,14 +268,19 @@ class SearchClassifier(RuleSetEstimator):
             check_statements(budget.max_statements, len(given))
         wanted = [budget if len(labels) > 1 else budget._replace(max_rules=len(given)) for budget in budgets]
         found = self._settings().learner(data, plan, wanted, generator(self.random_state), lambda *_: None)
+        if deadline.stopped:
+            self._warn_stopped(min(len(learnt.found.learnt) for learnt in found))
         return [self._rule_set(learnt, data, given, labels) for learnt in found]
 
+    def _deadline(self) -> Deadline:
+        return Deadline(self.max_seconds)
+
     def _learn(
-        self, table: Table, labels: list[Any], codes: Integers, on_progress: OnProgress | None, weights: Weights | None
+        self, training: Training, labels: list[Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> dict[str, Any]:
         """Learn from a table, and return the fitted attributes."""
-        rng = generator(self.random_state)
-        plan, data, given = self._prepare(table, labels, codes, on_progress, weights)
+        rng, (table, codes, weights) = generator(self.random_state), (training.table, training.codes, training.weights)
+        plan, data, given = self._prepare(table, labels, codes, on_progress, weights, deadline)
 
         def report(stage: str, n_rules: int, covered: Cover) -> None:
             if on_progress is not None:
@@ -341,12 +290,20 @@ class SearchClassifier(RuleSetEstimator):
         budget = Budget(plan.settings.limits.max_rules, self._extensions().max_statements)
         learnt = self._settings().learner(data, plan, [budget], rng, report)[0]
         rule_set = self._rule_set(learnt, data, given, labels)
+        if deadline.stopped:
+            self._warn_stopped(len(learnt.found.learnt))
         return {
             "rule_set_": rule_set,
             "lambda_": learnt.found.lambda_,
             "objective_": learnt.found.objective,
             "history_": _history(learnt.found, rule_set),
+            "stopped_early_": deadline.stopped,
         }
+
+    def _warn_stopped(self, n_learnt: int) -> None:
+        """Warn that the time of a fit is over."""
+        result = f"the result is the best of the rules so far ({n_learnt:,})" if n_learnt else "no rule was found"
+        warn(f"the search stopped early, after max_seconds={self.max_seconds:g}: {result}", ConvergenceWarning)
 
     def _rule_set(self, learnt: LearntRules, data: Data, given: tuple[Any, ...], labels: list[Any]) -> RuleSet:
         """Return the found rules in the units of the table; given rules are unchanged."""

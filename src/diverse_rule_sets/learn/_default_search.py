@@ -18,6 +18,7 @@ from diverse_rule_sets.data._backend import Backend, Body, Cover
 from diverse_rule_sets.learn import _diversify as diversify
 from diverse_rule_sets.learn._constraints import GivenRule
 from diverse_rule_sets.learn._covered import CoveredRecords
+from diverse_rule_sets.learn._deadline import OutOfTimeError
 from diverse_rule_sets.learn._local_search import Candidate, LocalSearch
 from diverse_rule_sets.learn._measures import jaccard_distance
 from diverse_rule_sets.learn._selection import (
@@ -81,7 +82,8 @@ def first_pass(
     pool.add(local_search.cuts_of_scorecards())
     n_starts = max(settings.n_candidates, local_search.n_labels // _CLASSES_PER_START)
     n_failed = 0
-    while len(chosen.steps) < local_search.limits.max_rules and n_failed < _MAX_FAILED_ROUNDS:
+    limits = local_search.limits
+    while len(chosen.steps) < limits.max_rules and n_failed < _MAX_FAILED_ROUNDS and not limits.deadline.passed():
         local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
         starts: list[Body] = [(), *pool.best_bodies(_N_OLD_STARTS)]
         starts += _draw_starts(sampler, local_search, n_starts * (1 + n_failed), chosen, rng)
@@ -112,15 +114,17 @@ def choose_again(
     """
     max_rules = settings.limits.max_rules
     first = trace.chosen.result(trace.lambda_, 1, max_rules)
-    if not settings.second_pass or not first.learnt:
+    if not settings.second_pass or not first.learnt or settings.limits.deadline.passed():
         return first
     # If the search ended with fewer rules, the candidates of the last rounds belong to the pool as well.
     n_seen = trace.n_seen[max_rules - 1] if max_rules <= len(trace.n_seen) else len(trace.pool.candidates)
     pool = trace.pool.to_candidates(n_seen)
     given = trace.chosen.only_given()
-    second = second_pass(
-        backend, pool, trace.lambda_, len(first.learnt), settings.limits, on_choice, given, local_search.adds_enough
-    )
+    adds_enough, n_learnt = local_search.adds_enough, len(first.learnt)
+    try:
+        second = second_pass(backend, pool, trace.lambda_, n_learnt, settings.limits, on_choice, given, adds_enough)
+    except OutOfTimeError:
+        return first
     return better_of(first, second)
 
 

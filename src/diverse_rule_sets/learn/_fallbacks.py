@@ -64,14 +64,15 @@ def find_fallbacks(
     measures : gives the class shares of rules
     bodies : the bodies of the rules
     covered : the records that the rules cover
-    limits : a fallback rule decides for at least ``limits.min_support`` training records
+    limits : a fallback rule decides for at least ``limits.min_support`` training records; without time left there are
+        no fallback rules
     max_fallbacks : largest number of fallback rules
     constraints : the constraints on rules, which apply to fallback rules too
     wider : items that may replace an item, by item
     """
     uncovered = backend.difference(backend.everything, covered)
     uncovered_counts = backend.class_counts(uncovered)
-    if max_fallbacks == 0 or not uncovered_counts.any():
+    if max_fallbacks == 0 or not uncovered_counts.any() or limits.deadline.passed():
         return []
     n_dropped = _shorten(bodies, columns, constraints.required, wider)
     if not n_dropped:

@@ -57,8 +57,11 @@ def grow(
     on_choice : called after each step
     given : the given rules, which do not grow
     """
+    deadline = local_search.limits.deadline
+    if deadline.passed():
+        return found
     rules = _Rules(backend, local_search, found, given, wider)
-    while rules.step():
+    while not deadline.passed() and rules.step():
         on_choice(GROWTH, given.n_given + len(rules.bodies), rules.covered)
     bodies, phases = rules.bodies, [step.phase for step in found.learnt]
     if bodies == [step.body for step in found.learnt]:

@@ -68,17 +68,18 @@ class Improvement(NamedTuple):
         Without a limit on overlap the rules are returned unchanged: then at least half of the best objective of as many
         rules is guaranteed.
         """
-        if self.value is None or not self.local_search.limits.limit_overlap:
+        limits = self.local_search.limits
+        if self.value is None or not limits.limit_overlap or limits.deadline.passed():
             return found
         refits = Refits()
         exceptions = None if self.opposites is None else Exceptions(self.opposites)
         for _ in range(_MAX_ROUNDS):
             rules, bodies = RuleSetSearch(self.value, found, self.given()), [step.body for step in found.learnt]
-            while rules.step(
+            while not limits.deadline.passed() and rules.step(
                 itertools.chain(fewer(rules, self.wider), () if exceptions is None else exceptions.changes(rules))
             ):
                 self.on_choice(EXCEPTIONS, rules.n_rules, rules.covered)
-            while rules.step(refits.changes(rules)):
+            while not limits.deadline.passed() and rules.step(refits.changes(rules)):
                 self.on_choice(REFITTING, rules.n_rules, rules.covered)
             if rules.bodies == bodies:
                 break
@@ -88,17 +89,22 @@ class Improvement(NamedTuple):
     def reduced(self, found: FoundRules, sizes: set[int]) -> dict[int, FoundRules]:
         """Return the rules, and the sets of some smaller numbers of rules, by number, given rules included.
 
-        Each is made from the next larger one by dropping or merging rules, whatever lowers the value least.
+        Each is made from the next larger one by dropping or merging rules, whatever lowers the value least. If there is
+        no time left, the largest of the sizes that are not reached yet has the first rules only.
         """
-        n_given = self.given().n_given
+        n_given, deadline = self.given().n_given, self.local_search.limits.deadline
         sets = {len(found.steps): found}
         if self.value is None or not sizes:
             return sets
         rules = RuleSetSearch(self.value, found, self.given())
-        while rules.n_rules > max(min(sizes), n_given) and rules.step(fewer(rules, self.wider), forced=True):
+        fewest = max(min(sizes), n_given)
+        while rules.n_rules > fewest and not deadline.passed() and rules.step(fewer(rules, self.wider), forced=True):
             self.on_choice(MERGING, rules.n_rules, rules.covered)
             if rules.n_rules in sizes:
                 sets[rules.n_rules] = self._grown(rules.result(self.given()))
+        if deadline.passed():
+            for size in sorted(size for size in sizes if n_given <= size < rules.n_rules):
+                sets[size] = rules.result(self.given(), size - n_given)
         return sets
 
     def _grown(self, found: FoundRules) -> FoundRules:

@@ -192,6 +192,8 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
     search, plain = _Search(data, plan, on_choice), data.without_scorecards
     if plain is None:
         return search, search.refined(found)
+    if plan.settings.limits.deadline.passed():
+        return search, found
     compared, used = data.backend.n_records <= _MAX_COMPARED, data.uses_scorecards(found)
     if used and not compared:
         found = search.refined(found)
@@ -206,7 +208,7 @@ def _best_of_searches(data: Data, plan: Plan, draws: _Draws, on_choice: OnChoice
     divided = search.divided(found) if compared else None
     if divided is not None:
         sets.append(divided)
-    best = max(sets, key=search.value_of)
+    best = max(sets, key=search.value_of) if len(sets) > 1 else sets[0]
     if best is not without:
         best = search.refined(best)
         if data.uses_scorecards(best):
@@ -256,6 +258,7 @@ class _Search:
         within = {}
         for most, wanted in sizes.items():  # a set that only another limit needs is no option
             options = [one for n, one in sets.items() if n in wanted or n == len(found.steps) < most]
+            options = options[-1:] if self._plan.settings.limits.deadline.passed() else options
             kept = [
                 self.with_fallbacks(one, min(self._plan.max_fallbacks, most - 1 - len(one.steps))) for one in options
             ]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
+
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 # What a rule must be worth for each record of the table, in nats: on large tables the evidence for very small rules is
@@ -25,6 +27,7 @@ class Limits(NamedTuple):
     max_agreeing, max_contradicting : largest share that earlier rules of its label, and of other labels, may cover
     min_support : smallest number of records that a rule covers
     min_recall_gain : the first pass adds a rule only if it newly covers more than this share of its class
+    deadline : when the search ends
     """
 
     max_rules: int
@@ -34,6 +37,7 @@ class Limits(NamedTuple):
     min_recall_gain: float = 0.0
     max_agreeing: float = 1.0
     max_contradicting: float = 1.0
+    deadline: Deadline = NO_DEADLINE
 
     @property
     def by_label(self) -> bool:

@@ -178,7 +178,7 @@ class LocalSearch:
         active = states
         for _ in range(_MAX_MOVES):
             active = self._move(active)
-            if not active:
+            if not active or self.limits.deadline.passed():
                 break
         return [state.current for state in states if state.current is not None]
 

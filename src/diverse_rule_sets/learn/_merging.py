@@ -34,10 +34,11 @@ def merge(value: Value, found: FoundRules, wider: WiderItems, on_choice: OnChoic
     on_choice : called after each step
     given : the given rules, which are neither merged nor dropped
     """
-    if not value.local_search.limits.limit_overlap:
+    limits = value.local_search.limits
+    if not limits.limit_overlap or limits.deadline.passed():
         return found
     rules = RuleSetSearch(value, found, given)
-    while rules.step(fewer(rules, wider)):
+    while not limits.deadline.passed() and rules.step(fewer(rules, wider)):
         on_choice(MERGING, rules.n_rules, rules.covered)
     if len(rules.bodies) == len(found.learnt):
         return found

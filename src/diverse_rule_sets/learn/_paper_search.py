@@ -19,6 +19,7 @@ from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body
 from diverse_rule_sets.learn._constraints import UNCONSTRAINED, Constraints, GivenRule
 from diverse_rule_sets.learn._covered import CoveredRecords
+from diverse_rule_sets.learn._deadline import OutOfTimeError
 from diverse_rule_sets.learn._limits import Limits
 from diverse_rule_sets.learn._measures import quality
 from diverse_rule_sets.learn._selection import (
@@ -62,11 +63,14 @@ def search(
     chosen = ChosenRules(backend)
     chosen.add_given(constraints.given, partial(_quality_of_given, backend.class_totals))
     first, pool = _first_pass(backend, sampler, columns, settings, lambda_, chosen, rng, on_choice)
-    if settings.second_pass and first.learnt:
-        given = chosen.only_given()
+    if not settings.second_pass or not first.learnt or settings.limits.deadline.passed():
+        return first
+    given = chosen.only_given()
+    try:
         second = second_pass(backend, pool, lambda_, len(first.learnt), settings.limits, on_choice, given)
-        return better_of(first, second)
-    return first
+    except OutOfTimeError:
+        return first
+    return better_of(first, second)
 
 
 def _quality_of_given(class_totals: Integers, class_counts: Integers, rule: GivenRule) -> float:
@@ -81,7 +85,7 @@ def _lambda(backend: Backend, sampler: RejectionSampler, settings: SearchSetting
     if settings.diversity == "none":
         return 0.0
     qualities = [np.zeros(0)]
-    for label in range(backend.n_classes):
+    for label in settings.limits.deadline.until(range(backend.n_classes)):
         bodies = sampler.draw(label, settings.n_candidates, backend.nothing, rng)
         qualities.append(_sizes_and_qualities(backend, bodies, label)[1])
     sample = np.concatenate(qualities)
@@ -114,7 +118,7 @@ def _first_pass(
     limits = settings.limits
     while rotation and len(chosen.steps) < limits.max_rules:
         best: _Best | None = None
-        for label in rotation.copy():
+        for label in limits.deadline.until(rotation.copy()):
             bodies = sampler.draw(label, settings.n_candidates, chosen.covered, rng)
             if not bodies.size:
                 rotation.remove(label)
@@ -130,7 +134,7 @@ def _first_pass(
             if found is not None:
                 own_quality = float(qualities[found.candidate])
                 best = _Best(found.score, bodies.body(found.candidate), label, own_quality, found.distance)
-        if best is None:
+        if best is None or limits.deadline.passed():
             break
         step, cover = chosen.make_step(best.body, best.label, best.quality, best.distance, FIRST_PASS)
         if step.recall_gain <= limits.min_recall_gain:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits import bitset
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.learn._points_model import (
     RIDGE,
     Levels,
@@ -211,13 +212,22 @@ class PointsSearch:
     max_points : the largest number of points of a sign for a class
     every : earlier pairs are chosen again after so many additions; 0 for never
     max_per_column : the largest number of signs on one column
+    deadline : when the search ends
     """
 
-    def __init__(self, sample: Sample, max_points: int, every: int = 3, max_per_column: int = 2) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        max_points: int,
+        every: int = 3,
+        max_per_column: int = 2,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
         self.sample = _best_columns(sample)
         self.max_points = max_points
         self.every = every
         self.max_per_column = max_per_column
+        self.deadline = deadline
 
     def grow(self, max_signs: int, max_pairs: int) -> Iterator[Scored]:
         """Yield a scorecard of each size: one pair of sign and class, two pairs, and so on.
@@ -226,7 +236,7 @@ class PointsSearch:
         place, which may be another one.
         """
         found = Scored((), parameters(self.sample, ()))
-        while len(found.pairs) < max_pairs:
+        while len(found.pairs) < max_pairs and not self.deadline.passed():
             longer = self.best_addition(found, max_signs)
             if longer is None or longer.model.loss >= found.model.loss - _TOLERANCE:
                 return
@@ -237,7 +247,7 @@ class PointsSearch:
 
     def choose_again(self, found: Scored, max_signs: int) -> Scored:
         """Replace each pair in turn by the best one, if that lowers the loss."""
-        for j in range(len(found.pairs)):
+        for j in self.deadline.until(range(len(found.pairs))):
             rest = found.pairs[:j] + found.pairs[j + 1 :]
             shorter = Scored(rest, parameters(self.sample, rest, found.model))
             best = self.best_addition(shorter, max_signs)

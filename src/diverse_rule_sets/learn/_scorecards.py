@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits.bitset import Flags, Integers, Lists, distinct_rows
 from diverse_rule_sets.data._backend import Backend, Cover
 from diverse_rule_sets.learn._constraints import Constraints
+from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.learn._measures import Measures
 from diverse_rule_sets.learn._points import Pair, PointsSearch, Sample, Scored, log_losses, parameters
 from diverse_rule_sets.learn._points_model import Parameters
@@ -114,6 +115,7 @@ def cross_fit(
     min_support: int,
     max_signs: int,
     excluded: Sequence[int] = (),
+    deadline: Deadline = NO_DEADLINE,
 ) -> CrossFitted | None:
     """Cross-fit scorecards; None if there are too few records, more than 15 classes, or too few signs for the classes.
 
@@ -129,6 +131,7 @@ def cross_fit(
     min_support : each sign holds and fails for at least this number of records
     max_signs : largest number of signs
     excluded : items that are no signs
+    deadline : when the search ends
     """
     labels = np.flatnonzero(measures.searched)
     max_pairs = max_signs if labels.size == 2 else _PAIRS_PER_SIGN * max_signs
@@ -140,12 +143,14 @@ def cross_fit(
     sample = _draw(backend, measures, labels, allowed, columns)
     if np.bincount(sample.codes, minlength=labels.size).min() < _N_FOLDS:  # too few records for cross-fitting
         return None
-    losses = cross_fitted_losses(sample, max_signs, max_pairs)
+    losses = cross_fitted_losses(sample, max_signs, max_pairs, deadline)
     signal = signal_of(losses)
     return CrossFitted(sample, labels, smallest_good_size(losses) if signal >= _MIN_SIGNAL else 0, signal)
 
 
-def learn_scorecard(found: CrossFitted, n_classes: int, max_signs: int) -> LearntScorecard | None:
+def learn_scorecard(
+    found: CrossFitted, n_classes: int, max_signs: int, deadline: Deadline = NO_DEADLINE
+) -> LearntScorecard | None:
     """Learn a scorecard of the size that cross-fitting gave; None if it gave none, or if all signs are on one column.
 
     The points of signs on one column would say no more than conditions on this column.
@@ -155,10 +160,11 @@ def learn_scorecard(found: CrossFitted, n_classes: int, max_signs: int) -> Learn
     found : the result of cross-fitting
     n_classes : number of classes, rare ones included
     max_signs : largest number of signs
+    deadline : when the search ends; a scorecard that is not complete then has fewer signs
     """
     sample, labels = found.sample, found.labels
     every = _EVERY[labels.size > 2]
-    grown = list(PointsSearch(sample, MAX_POINTS, every).grow(max_signs, found.size))
+    grown = list(PointsSearch(sample, MAX_POINTS, every, deadline=deadline).grow(max_signs, found.size))
     if not grown or len({int(sample.columns[pair.item]) for pair in grown[-1].pairs}) < 2:
         return None
     pairs, model = grown[-1]
@@ -256,20 +262,20 @@ def _without_copies(items: Flags, allowed: Flags) -> Flags:
     return kept
 
 
-def cross_fitted_losses(sample: Sample, max_signs: int, max_pairs: int) -> Floats:
+def cross_fitted_losses(sample: Sample, max_signs: int, max_pairs: int, deadline: Deadline = NO_DEADLINE) -> Floats:
     """Return the loss of each record with 0, 1, 2, ... pairs found on other records: an array (n_sizes, n_records).
 
-    It ends some sizes after the lowest loss.
+    It ends some sizes after the lowest loss, or if there is no time left.
     """
     folds = _folds(sample.codes, sample.n_classes)
     inside = [sample.take(np.flatnonzero(folds != fold)) for fold in range(_N_FOLDS)]
     outside = [sample.take(np.flatnonzero(folds == fold)) for fold in range(_N_FOLDS)]
     every = _EVERY_IN_FOLDS[sample.n_classes > 2]
-    growing = [PointsSearch(one, MAX_POINTS, every).grow(max_signs, max_pairs) for one in inside]
+    growing = [PointsSearch(one, MAX_POINTS, every, deadline=deadline).grow(max_signs, max_pairs) for one in inside]
     found = [Scored((), parameters(one, ())) for one in inside]
     losses: list[Floats] = []
     best = 0
-    while len(losses) <= max_pairs and len(losses) <= best + _PATIENCE:
+    while len(losses) <= max_pairs and len(losses) <= best + _PATIENCE and not (losses and deadline.passed()):
         found = [next(grown, before) for grown, before in zip(growing, found, strict=True)] if losses else found
         losses.append(np.empty(sample.codes.size))
         for fold, (pairs, model) in enumerate(found):

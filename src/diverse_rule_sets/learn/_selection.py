@@ -225,6 +225,10 @@ def second_pass(
     on_choice : called after each chosen rule
     chosen : the given rules, to which the others are added
     adds_enough : see :meth:`CoveredRecords.allow_bodies`
+
+    Raises
+    ------
+    OutOfTimeError : if there is no time left
     """
     bodies, labels = Lists.concatenate(pool.bodies), np.concatenate(pool.labels).astype(np.int64)
     pool.bodies.clear()  # with many classes there are millions: do not keep them twice
@@ -239,6 +243,7 @@ def second_pass(
 
     def candidates_to_remove(candidate: int) -> Integers:
         nonlocal earlier
+        limits.deadline.check()
         covers[candidate] = backend.cover(bodies.body(candidate))
         earlier = earlier.with_rule(int(labels[candidate]), covers[candidate])
         on_choice(SECOND_PASS, chosen.n_given + len(covers), earlier.records)

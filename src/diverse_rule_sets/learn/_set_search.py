@@ -70,18 +70,23 @@ class RuleSetSearch:
                 covered = covered.with_rule(label, cover)
         return covered
 
-    def result(self, given: ChosenRules) -> FoundRules:
-        """Return the rules with all their measures; ``given`` has the given rules alone, and the rules are added."""
-        return rebuilt(self.backend, self.search, self.bodies, self.phases, self._found, given)
+    def result(self, given: ChosenRules, n: int | None = None) -> FoundRules:
+        """Return the rules, or the first ``n`` of them, with all their measures.
+
+        ``given`` has the given rules alone, and the rules are added.
+        """
+        return rebuilt(self.backend, self.search, self.bodies[:n], self.phases[:n], self._found, given)
 
     def step(self, changes: Iterable[Change], forced: bool = False) -> bool:
         """Make the change with the largest gain that is within the limits; return whether there is one.
 
         The gain is estimated with the rules that stay counted first. The change is made if the value of the whole set
-        rises. A forced step makes the change with the largest gain, even if it lowers the value.
+        rises. A forced step makes the change with the largest gain, even if it lowers the value. If the time ends, only
+        the changes so far are compared.
         """
         least = -np.inf if forced else _TOLERANCE
-        estimates = [(self._estimate(change), -number, change) for number, change in enumerate(changes)]
+        some = self.search.limits.deadline.until(enumerate(changes))
+        estimates = [(self._estimate(change), -number, change) for number, change in some]
         promising = sorted((one for one in estimates if one[0] > least), key=lambda one: one[:2], reverse=True)
         before = self.total(self.bodies, self.covers)
         for _, _, change in promising[: None if forced else _MAX_TRIED]:

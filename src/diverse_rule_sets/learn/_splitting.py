@@ -56,12 +56,13 @@ def split(
     phases = [step.phase for step in found.learnt]
     labels = [step.label for step in found.learnt]
     known: dict[tuple[Body, tuple[int, ...]], _Split | None] = {}
-    while given.n_given + len(bodies) < max_rules:
+    deadline = local_search.limits.deadline
+    while given.n_given + len(bodies) < max_rules and not deadline.passed():
         before = given.earlier
         covers = [backend.cover(body) for body in bodies]
         fingerprints = {backend.fingerprint(cover) for cover in [*given.covers, *covers]}
         options: list[tuple[float, int, _Split]] = []
-        for j, (body, cover) in enumerate(zip(bodies, covers, strict=True)):
+        for j, (body, cover) in deadline.until(enumerate(zip(bodies, covers, strict=True))):
             key = (body, _fingerprints_within(before, cover, local_search.limits))
             if key not in known:
                 known[key] = _best_split(backend, local_search, opposites, body, before)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import n_words, pack, unpack
+from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets.model._condition_base import plain_conditions
 from diverse_rule_sets.sources._as_source import as_source
 from diverse_rule_sets.sources._source import Batch, ColumnTypes, Source
 
 if TYPE_CHECKING:
-    from diverse_rule_sets.model._answers import Answers
+    from diverse_rule_sets.model._answers import Answers, Covers
     from diverse_rule_sets.model._rules import RuleSet
 
 
@@ -53,12 +55,19 @@ def answers_of(rule_set: RuleSet, X: Any, answer: Callable[[Any], Answers]) -> I
         yield answer_batch(batch, answer)
 
 
+@contextmanager
+def errors_of(origin: str) -> Iterator[None]:
+    """Add the name of the file or batch to errors about its records."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{origin}: {error}") from None
+
+
 def answer_batch(batch: Batch, answer: Callable[[Any], Answers]) -> Answers:
     """Return the results of a batch; an error names the file."""
-    try:
+    with errors_of(batch.origin):
         return answer(batch.frame)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{batch.origin}: {error}") from None
 
 
 def joined(parts: Iterable[NDArray[Any]], name: str = "X") -> NDArray[Any]:
@@ -71,17 +80,24 @@ def joined(parts: Iterable[NDArray[Any]], name: str = "X") -> NDArray[Any]:
 
 def join_answers(parts: Sequence[Answers]) -> Answers:
     """Return the results of batches as those of one table; without the signs of single records, which reasons need."""
-    from diverse_rule_sets.model._answers import Answers, Covers
+    from diverse_rule_sets.model._answers import Answers
 
-    covers = [part.all_covers for part in parts]
-    n_records = sum(one.n_records for one in covers)
-    rows = np.zeros((len(covers[0]), n_words(n_records)), np.uint64)
-    for j in range(len(rows)):
-        rows[j] = pack(np.concatenate([unpack(one.rows[j], one.n_records) for one in covers]))
-    points = {column: np.concatenate([one.points[column] for one in covers]) for column in covers[0].points}
     return Answers(
         parts[0].rule_set,
-        Covers(rows, n_records, covers[0].kinds, points),
+        join_covers([part.all_covers for part in parts]),
         np.concatenate([part.deciding for part in parts]),
         np.concatenate([part.labels for part in parts]),
     )
+
+
+def join_covers(parts: Sequence[Covers]) -> Covers:
+    """Return the covers in batches as those in one table; without the signs of single records."""
+    from diverse_rule_sets.model._answers import Covers
+
+    n_records = sum(one.n_records for one in parts)
+    rows = np.zeros((len(parts[0]), n_words(n_records)), np.uint64)
+    for j in range(len(rows)):
+        rows[j] = pack(np.concatenate([unpack(one.rows[j], one.n_records) for one in parts]))
+    points = {column: np.concatenate([one.points[column] for one in parts]) for column in parts[0].points}
+    kinds = {name: next((k for one in parts if (k := one.kinds[name]) != EMPTY), EMPTY) for name in parts[0].kinds}
+    return Covers(rows, n_records, kinds, points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,18 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._input.labels import as_labels
-from diverse_rule_sets._input.tables import Table
-from diverse_rule_sets._input.weights import Weights, count_by, weighted_records
-from diverse_rule_sets.model._answers import CoverPlan, find_covers, table_for
+from diverse_rule_sets._input.named_columns import split_columns
+from diverse_rule_sets._input.tables import Table, as_table
+from diverse_rule_sets._input.weights import Weights, count_by
+from diverse_rule_sets.model._answers import CoverPlan, Covers, find_covers, table_for
+from diverse_rule_sets.model._batched_table import BatchedTable
 from diverse_rule_sets.model._class_weights import are_balanced, balanced_weights
 from diverse_rule_sets.model._condition_base import plain_conditions
-from diverse_rule_sets.model._domains import domain_of, used_domains
+from diverse_rule_sets.model._domains import Domain, domain_of, used_domains
 from diverse_rule_sets.model._formatting import label_position
 from diverse_rule_sets.model._point_probabilities import counts_by_points, followed_column, with_tables
 from diverse_rule_sets.model._ranges import Orders, TableOrders
 from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rule_warnings import warn_about_rule
 from diverse_rule_sets.model._rules import RuleSet, set_kinds
+from diverse_rule_sets.sources._as_source import as_source
+from diverse_rule_sets.sources._source import check_target
+from diverse_rule_sets.sources._weights import with_weights
 
 Integers = NDArray[np.int64]
 
@@ -32,14 +37,25 @@ class Examples(NamedTuple):
 
     Parameters
     ----------
-    table : the records
+    table : the records; those of a source are read in batches
     codes : position of the label of each record among the classes
     weights : the weights of the records; None if they have none
     """
 
-    table: Table
+    table: Table | BatchedTable
     codes: Integers
     weights: Weights | None
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.codes.size
+
+    def covers(self, plan: CoverPlan, expected: Mapping[Hashable, str]) -> Covers:
+        """Return which of some rules cover which records."""
+        if isinstance(self.table, BatchedTable):
+            return self.table.covers(plan, expected)
+        return find_covers(plan, self.table, expected)
 
     def counts(self, records: NDArray[np.bool_], n_classes: int) -> NDArray[Any]:
         """Count some of the records by class."""
@@ -51,20 +67,27 @@ def examples_of(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any = None) ->
     """Return records with their labels among the classes of a rule set, without those of weight 0."""
     if isinstance(X, Examples):
         return X
-    table = table_for(rule_set, X)
-    records, weights = weighted_records(sample_weight, table.n_records)
-    codes = as_labels(y, rule_set.classes, table.n_records, records)
+    source = as_source(X)
+    if source is not None:
+        check_target(y, source)
+        weighted = with_weights(source, sample_weight, y)
+        batched = BatchedTable(rule_set, weighted.source)
+        return Examples(batched, batched.labels(y, rule_set.classes), weighted.weights)
+    split = split_columns(as_table(X), y, sample_weight)
+    records, weights = split.weighted()
+    table = table_for(rule_set, split.table)
+    codes = as_labels(split.y, rule_set.classes, table.n_records, records)
     return Examples(table if records is None else table.take(records), codes, weights)
 
 
 def evaluated(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
     """Return the same rules with all counts computed on given data; see :meth:`RuleSet.evaluated`."""
     examples = examples_of(rule_set, X, y, sample_weight)
-    table, codes, weights = examples
+    _, codes, weights = examples
     n_classes = len(rule_set.classes)
     totals = count_by(codes, n_classes, weights)
-    rules, undecided = [], np.ones(table.n_records, np.bool_)
-    covers = find_covers(rule_set.cover_plan, table, rule_set.expected_kinds)
+    rules, undecided = [], np.ones(examples.n_records, np.bool_)
+    covers = examples.covers(rule_set.cover_plan, rule_set.expected_kinds)
     flags = iter(covers)
     by_points: dict[int, dict[int, Integers]] = {}
 
@@ -118,14 +141,15 @@ def with_rule(
     rules, examples = list(rule_set.rules), _cached(rule_set, X, y, sample_weight)
     rules.insert(position, _as_rule(rule, rule_set, examples.table))
     changed = recount(replace(rule_set, rules=tuple(rules)), likeliest_labels(rule_set), examples)
-    _warn(changed, position, examples.table)
+    _warn(changed, position, examples)
     return changed
 
 
 def _cached(rule_set: RuleSet, X: Any, y: Any, sample_weight: Any) -> Examples:
     """Return records with known labels, whose columns are read once."""
     examples = examples_of(rule_set, X, y, sample_weight)
-    return examples._replace(table=examples.table.with_cache())
+    table = examples.table
+    return examples if isinstance(table, BatchedTable) else examples._replace(table=table.with_cache())
 
 
 def without_rule(rule_set: RuleSet, rule: Rule | str | int, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
@@ -153,14 +177,18 @@ def replace_rule(
         fallbacks[position - len(rules)] = _as_rule(by, rule_set, table)
         may_change[position - len(rules)] = False  # the label that the user gave is not changed
     changed = recount(replace(rule_set, rules=tuple(rules), fallbacks=tuple(fallbacks)), may_change, examples)
-    _warn(changed, position, table)
+    _warn(changed, position, examples)
     return changed
 
 
-def _warn(rule_set: RuleSet, position: int, table: Table) -> None:
+def _warn(rule_set: RuleSet, position: int, examples: Examples) -> None:
     """Warn if a new rule covers no record, or lists values that no record has."""
-    rule, expected = rule_set.all_rules[position], rule_set.expected_kinds
-    covers_any = bool(find_covers(CoverPlan((rule,)), table, expected).any_rule.any())
+    rule, expected, table = rule_set.all_rules[position], rule_set.expected_kinds, examples.table
+    covers_any = bool(examples.covers(CoverPlan((rule,)), expected).any_rule.any())
+    if isinstance(table, BatchedTable):
+        read = table.columns(list(plain_conditions([rule])), expected).__getitem__
+        warn_about_rule(rule.conditions, covers_any, read, f"the rule {rule}")
+        return
     warn_about_rule(rule.conditions, covers_any, lambda name: table.column(name, expected[name]), f"the rule {rule}")
 
 
@@ -207,25 +235,38 @@ def recount(rule_set: RuleSet, may_change: list[bool], examples: Examples) -> Ru
 
 def _with_domains(rule_set: RuleSet, examples: Examples) -> RuleSet:
     """Return the rule set with the values of some records in columns that are new to it or have values that are."""
-    domains, table = dict(rule_set.domains), examples.table
-    weights = None if examples.weights is None else examples.weights.values
+    domains = dict(rule_set.domains)
     listed: dict[Hashable, list[Any]] = {}
     for condition in plain_conditions(rule_set.all_rules):
         listed.setdefault(condition.column, []).extend(condition.values_named)
-    for name, values in listed.items():
-        known = domains.get(name)
-        if known is None or not all(value in known for value in values):
-            found = domain_of(table.column(name, rule_set.expected_kind(name)), weights)
-            domains[name] = found if known is None else known.union(found)
+    new = [
+        name
+        for name, values in listed.items()
+        if (known := domains.get(name)) is None or not all(value in known for value in values)
+    ]
+    for name, found in _domains_of(rule_set, new, examples).items():
+        before = domains.get(name)
+        domains[name] = found if before is None else before.union(found)
     return replace(rule_set, domains=used_domains(domains, plain_conditions(rule_set.all_rules)))
+
+
+def _domains_of(rule_set: RuleSet, names: Sequence[Hashable], examples: Examples) -> dict[Hashable, Domain]:
+    """Return what is known about the values of some columns of records."""
+    kinds, table = {name: rule_set.expected_kind(name) for name in names}, examples.table
+    if isinstance(table, BatchedTable):
+        return table.domains(kinds, examples.weights) if kinds else {}
+    weights = None if examples.weights is None else examples.weights.values
+    return {name: domain_of(table.column(name, kind), weights) for name, kind in kinds.items()}
 
 
 def known_orders(rule_set: RuleSet, X: Any) -> Orders:
     """Return the orders of categories that a rule set or a table has; those of the rule set are preferred."""
-    return TableOrders(table_for(rule_set, X), rule_set.orders)
+    source = as_source(X)
+    batched = X if isinstance(X, BatchedTable) else None if source is None else BatchedTable(rule_set, source)
+    return TableOrders(table_for(rule_set, X) if batched is None else batched.first(), rule_set.orders)
 
 
-def _as_rule(rule: Any, rule_set: RuleSet, table: Table | None = None) -> Rule:
+def _as_rule(rule: Any, rule_set: RuleSet, table: Table | BatchedTable | None = None) -> Rule:
     """Return a rule, also from text, without counts; its label becomes the class with the same text."""
     if isinstance(rule, str):
         orders = rule_set.orders if table is None else known_orders(rule_set, table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.values import DATE, INSTANT, NUMBER
 from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._axes import MISSING_TEXT, Axis
+from diverse_rule_sets.model._batches import batches_for, errors_of
 from diverse_rule_sets.model._changes import DEFAULT, TOGETHER, Change, deciding_or_together, find_changes
 from diverse_rule_sets.model._conditions import Condition, Equals
 from diverse_rule_sets.model._counts import count_text
@@ -26,6 +28,7 @@ from diverse_rule_sets.model._rule import Rule
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.model._scorecards import DEFAULT_NAME, LEADER, POINTS, ScorecardColumn
 from diverse_rule_sets.model._text import no_rule_text
+from diverse_rule_sets.sources._as_source import as_source
 
 ValueTexts = dict[Hashable, str]
 
@@ -34,11 +37,26 @@ def why(rule_set: RuleSet, X: Any, label: Any) -> Any:
     """Return the explanation of the label of one record, or of each record of a table; see :meth:`RuleSet.why`."""
     if isinstance(X, Mapping) or _is_series(X):
         return explain(rule_set, _one_record(rule_set, list(X.items())), label)[0]
+    source = as_source(X) if _is_source(X) else None
+    if source is not None:
+        texts = list[str]()
+        for batch in batches_for(rule_set, source):
+            with errors_of(batch.origin):
+                texts += explain(rule_set, as_table(batch.frame), label)
+        return texts
     if _has_one_dimension(X):
         raise TypeError(
             f"one record must be a dict or a row of a pandas table, with names of columns, got {type(X).__name__}"
         )
     return explain(rule_set, as_table(X), label)
+
+
+def _is_source(X: Any) -> bool:
+    """Return whether X may be read in batches; text that is no path of a file is a value of a record."""
+    paths = X if isinstance(X, list | tuple) and X else [X]
+    if all(isinstance(path, str | os.PathLike) for path in paths):
+        return all(map(os.path.exists, paths))
+    return not isinstance(X, str | bytes)
 
 
 def _is_series(X: Any) -> bool:

@@ -46,7 +46,7 @@ class RuleSetMethods:
 
         Parameters
         ----------
-        X : one record, a dict or a row of a pandas table, or a table
+        X : one record, a dict or a row of a pandas table; or a table, also one that is read in batches
         label : the other label to explain; by default the three nearest
 
         Returns
@@ -76,9 +76,10 @@ class RuleSetMethods:
 
         Parameters
         ----------
-        X, y : records, and their labels among ``classes``
-        sample_weight : weights of the records, as in ``fit``: whole numbers are counts, other weights are scaled to sum
-            to the number of records of positive weight
+        X, y : records, and their labels among ``classes``; or, as in ``fit``, a table that is read in batches, and the
+            name of the column with the labels
+        sample_weight : weights of the records, or the name of their column, as in ``fit``: whole numbers are counts,
+            other weights are scaled to sum to the number of records of positive weight
         """
         from diverse_rule_sets.model._editing import evaluated
 
@@ -98,7 +99,7 @@ class RuleSetMethods:
         rule : the rule, or its text such as ``"IF age <= 37 THEN good"``
         X, y : records, and their labels among ``classes``
         position : the printed number of the new rule; by default it becomes the last rule
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
 
         Examples
         --------
@@ -125,7 +126,7 @@ class RuleSetMethods:
         ----------
         rule : the printed number of the rule, the rule itself, or its text
         X, y : records, and their labels among ``classes``
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
         """
         from diverse_rule_sets.model._editing import without_rule
 
@@ -143,7 +144,7 @@ class RuleSetMethods:
         rule : the printed number of the rule to replace, the rule itself, or its text
         by : the new rule, or its text
         X, y : records, and their labels among ``classes``
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
         """
         from diverse_rule_sets.model._editing import replace_rule
 
@@ -171,7 +172,7 @@ class RuleSetMethods:
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
         position : the number of the new sign, from 1 in the printed order; by default it becomes the last sign
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
 
         Examples
         --------
@@ -208,7 +209,7 @@ class RuleSetMethods:
         sign : the number of the sign, from 1 in the printed order, its condition such as ``"age > 55"``, or itself
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
         """
         from diverse_rule_sets.model._scorecard_editing import without_sign
 
@@ -232,7 +233,7 @@ class RuleSetMethods:
         points : a whole number other than 0; a dict of labels to such numbers if there are several labels
         X, y : records, and their labels among ``classes``
         scorecard : the name of the scorecard; it may be left out if there is only one
-        sample_weight : weights of the records, as in ``fit``
+        sample_weight : weights of the records, or the name of their column, as in ``fit``
         """
         from diverse_rule_sets.model._scorecard_editing import with_points
 

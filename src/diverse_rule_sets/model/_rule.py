@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from diverse_rule_sets._input.missing import codes_for
-from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets.model import _notebook
 from diverse_rule_sets.model._answers import CoverPlan, expected_kinds, find_covers
 from diverse_rule_sets.model._checks import check_class_counts, check_conditions, check_label
@@ -19,6 +20,7 @@ from diverse_rule_sets.model._grammar import parse_rule
 from diverse_rule_sets.model._point_probabilities import PointsTable, check_points_table
 from diverse_rule_sets.model._ranges import checked_orders
 from diverse_rule_sets.model._scorecards import Scorecard
+from diverse_rule_sets.sources._as_source import tables_of
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,16 @@ class Rule:
 
         Parameters
         ----------
-        X : the table
+        X : the table, or one that is read in batches, as in ``fit`` of the classifiers
         missing_values : codes for missing values, as the classifiers take them; a rule has none of its own. Those of a
             rule set are ``dict(rule_set.missing_values)``; :meth:`RuleSet.covers` uses them
         """
-        expected, table = expected_kinds([self], {}), as_table(X)
-        table = table.with_codes(codes_for(missing_values, table.names))
-        return next(iter(find_covers(CoverPlan([self]), table, expected)))
+        expected, plan = expected_kinds([self], {}), CoverPlan([self])
+        covers = [
+            find_covers(plan, table.with_codes(codes_for(missing_values, names)), expected)
+            for table, names in tables_of(X, plan.by_column)
+        ]
+        return np.concatenate([next(iter(one)) for one in covers])
 
     def __str__(self) -> str:
         return f"IF {format_body(self.conditions)} THEN {format_label(self.label)}"

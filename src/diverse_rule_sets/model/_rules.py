@@ -18,7 +18,7 @@ from diverse_rule_sets._input.columns import EMPTY
 from diverse_rule_sets._input.values import identity
 from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets.model import _notebook
-from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds, find_covers, table_for
+from diverse_rule_sets.model._answers import Answers, CoverPlan, answer, expected_kinds
 from diverse_rule_sets.model._batches import answers_of, joined
 from diverse_rule_sets.model._checks import check_parts, error, shown, sorted_labels
 from diverse_rule_sets.model._condition_base import plain_conditions
@@ -275,7 +275,9 @@ class RuleSet(RuleSetMethods):
 
     def covers(self, X: Any) -> Flags:
         """Return which rules cover which records: a boolean array (n_records, n_rules)."""
-        return find_covers(CoverPlan(self.rules), table_for(self, X), self.expected_kinds).flags()
+        from diverse_rule_sets.model._batched_table import covers_of
+
+        return covers_of(self, X, CoverPlan(self.rules)).flags()
 
     def deciding_rules(self, X: Any) -> NDArray[np.int64]:
         """Return the deciding rule of each record: a position in ``rules + fallbacks``, or -1.

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from diverse_rule_sets._input.columns import CATEGORY, Column
 from diverse_rule_sets._input.missing import codes_for
-from diverse_rule_sets._input.tables import as_table
 from diverse_rule_sets._input.values import NUMBER, plain
 from diverse_rule_sets.model._checks import check_classes, error, shown
 from diverse_rule_sets.model._conditions import Condition, DerivedColumn, Equals, Flags, Interval
 from diverse_rule_sets.model._formatting import format_list_label, format_name, format_scorecard_name
 from diverse_rule_sets.model._outcomes import possible_outcomes
 from diverse_rule_sets.model._signs import Sign, check_points, check_signs, points_text
+from diverse_rule_sets.sources._as_source import tables_of
 
 # The largest difference between two sums of points.
 MAX_RANGE = 10_000
@@ -155,12 +155,14 @@ class Scorecard:
 
         ``missing_values`` are codes for missing values, as in :meth:`Rule.covers`.
         """
-        table, sums = as_table(X), PointSums([self.column(POINTS, self.labels[0])])
-        table = table.with_codes(codes_for(missing_values, table.names)).with_cache()
-        for sign in self.signs:
-            condition = sign.condition
-            sums.add(condition, condition.holds(table.column(condition.column, condition.expected)))
-        return sums.sums(self)
+        parts, conditions = [], [sign.condition for sign in self.signs]
+        for part, names in tables_of(X, [condition.column for condition in conditions]):
+            table = part.with_codes(codes_for(missing_values, names)).with_cache()
+            sums = PointSums([self.column(POINTS, self.labels[0])])
+            for condition in conditions:
+                sums.add(condition, condition.holds(table.column(condition.column, condition.expected)))
+            parts.append(sums.sums(self))
+        return np.concatenate(parts)
 
     def points_of(self, points: Mapping[Any, int]) -> Integers:
         """Return points by label as an array, in the order of ``labels``."""

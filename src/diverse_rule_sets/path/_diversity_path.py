@@ -15,9 +15,10 @@ from diverse_rule_sets.estimators._max_overlap import OverlapCheck
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.learn._learner import Budget
-from diverse_rule_sets.path._measuring import Records, measure, point
+from diverse_rule_sets.path._measuring import Records, SourceRecords, measure, point
 from diverse_rule_sets.path._path import DiversityPath
 from diverse_rule_sets.path._scoring import as_scorers
+from diverse_rule_sets.sources._as_source import as_source
 
 # The values that are compared by default.
 _MAX_STATEMENTS = (2, 3, 5, 8, 10, 15, 20)
@@ -50,7 +51,8 @@ def diversity_path(
     clf : DiverseRuleSetClassifier or DRSClassifier, whose other parameters are used; or a Pipeline that ends in one,
         whose earlier steps are fitted on the training records of each fold; or a fitted search such as GridSearchCV, of
         which ``best_estimator_`` is used. It is not changed, and a classifier or pipeline need not be fitted
-    X, y : the records
+    X, y : the records; y may be the name of the column of X with the labels, which a table that is read in batches, as
+        in ``fit``, needs. Such a table is read several times for each fold, and the folds do not depend on the batches
     max_statements : limits on rules, fallback rules and the default label together, None for no limit; for
         DiverseRuleSetClassifier only. By default 2, 3, 5, 8, 10, 15, 20, as far as they are below that of the
         classifier and not below the number of given rules + 1, and that of the classifier; if ``max_rules`` is given,
@@ -67,9 +69,9 @@ def diversity_path(
         a fold as they were given (for a Pipeline, as the earlier steps return them), and y their labels
     cv : number of folds, shuffled and stratified, or a scikit-learn splitter
     random_state : seed of the folds, and of the classifier if it has none
-    sample_weight : weights of the records, as in ``fit``. Records of weight 0 are left out before the folds are made.
-        Folds consist of records: a record of weight 2 is in one fold. All figures are weighted, and so are the scores
-        of scorers that take ``sample_weight``
+    sample_weight : weights of the records or the name of their column, as in ``fit``. Records of weight 0 are left out
+        before the folds are made. Folds consist of records: a record of weight 2 is in one fold. All figures are
+        weighted, and so are the scores of scorers that take ``sample_weight``
 
     Returns
     -------
@@ -94,18 +96,21 @@ def diversity_path(
         )
     values = _compared(found.model, max_statements, max_rules, max_overlap, diversity)
     scorers = as_scorers(scoring)
-    records = Records(found, X, y, sample_weight)
+    source = as_source(X)
+    records: Any = (
+        Records(found, X, y, sample_weight) if source is None else SourceRecords(found, source, y, sample_weight)
+    )
     results: dict[tuple[Any, ...], list[Any]] = {}
     for train, test in _folds(cv, random_state, records):
         fold = records.fold(train, test, with_raw=bool(scorers))
-        training = fold.training.with_cache()
+        training = fold.training if source is not None else fold.training.with_cache()
         for (k, overlap), weight in itertools.product(enumerate(values.overlaps), values.weights):
             one = clone(found.model).set_params(max_overlap=overlap)
             if diversity is not None:
                 one.set_params(diversity=weight)
             if one.random_state is None:
                 one.set_params(random_state=random_state)
-            rule_sets = one._rule_sets(fold.training, fold.training_labels, values.budgets, fold.training_weights)
+            rule_sets = one._rule_sets(*fold.fitted, values.budgets, fold.training_weights)
             for budget, rule_set in zip(values.budgets, rule_sets, strict=True):
                 limited = _with_budget(one, budget)
                 results.setdefault((budget, k, weight), []).append(measure(limited, rule_set, fold, training, scorers))
@@ -167,7 +172,7 @@ def _with_budget(clf: SearchClassifier, budget: Budget) -> SearchClassifier:
     return clone(clf).set_params(**limits)  # type: ignore[no-any-return]
 
 
-def _folds(cv: Any, random_state: int | None, records: Records) -> Iterable[tuple[Any, Any]]:
+def _folds(cv: Any, random_state: int | None, records: Any) -> Iterable[tuple[Any, Any]]:
     """Return the numbers of the training records and of the held-out records of each fold."""
     from sklearn.model_selection import StratifiedKFold, check_cv  # slow to import, and needed only here
 

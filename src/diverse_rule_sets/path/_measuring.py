@@ -15,14 +15,20 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from diverse_rule_sets import metrics
+from diverse_rule_sets._input.batch_labels import BatchLabels
 from diverse_rule_sets._input.labels import encode_labels
+from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.weights import Weights, weighted_records
+from diverse_rule_sets._util.frames import without_columns
 from diverse_rule_sets.estimators._search_classifier import SearchClassifier
 from diverse_rule_sets.estimators._unwrap import Unwrapped
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.path._points import PathPoint
 from diverse_rule_sets.path._scoring import Scorer, scores_of
+from diverse_rule_sets.sources._selected import SelectedSource
+from diverse_rule_sets.sources._source import Source, check_target
+from diverse_rule_sets.sources._weights import with_weights
 
 _SMALLEST = float(np.finfo(np.float64).eps)  # replaces 0 in logarithms, as in sklearn.metrics.log_loss
 # The figures of held-out records, which have a standard deviation.
@@ -34,34 +40,61 @@ class Fold(NamedTuple):
 
     Parameters
     ----------
-    training, held_out : the records as tables, after the earlier steps of a pipeline
+    training, held_out : the records as tables, after the earlier steps of a pipeline; or as parts of a source
     X : the held-out records for scorers: as the user gave them, or as the earlier steps of a pipeline return them
     training_labels, labels : the labels of the training records, and of the held-out records
     training_weights, weights : their weights; None if they have none
+    target : the column with the labels of the training records, if they are part of a source
     """
 
-    training: Table
-    held_out: Table
+    training: Any
+    held_out: Any
     X: Any
     training_labels: NDArray[Any]
     labels: NDArray[Any]
     training_weights: Weights | None = None
     weights: NDArray[Any] | None = None
+    target: Any = None
+
+    @property
+    def fitted(self) -> tuple[Any, Any]:
+        """The arguments X and y of a fit."""
+        return self.training, self.training_labels if self.target is None else self.target
+
+    @property
+    def names(self) -> list[Any] | None:
+        """The names of the columns of the training records; None if they have none."""
+        if isinstance(self.training, Source):
+            return [name for name in self.training.names if name != self.target]
+        return self.training.names if self.training.named else None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns that rules may read."""
+        return len(self.names if self.names is not None else self.training.names)
 
 
 class Records:
     """The records of a path; the earlier steps of a pipeline are fitted on the training records of each fold."""
 
     def __init__(self, found: Unwrapped, X: Any, y: Any, sample_weight: Any = None) -> None:
-        self._found, self._X = found, X
-        self._table = None if found.transformers else as_table(X)
-        n_records = _num_samples(X) if self._table is None else self._table.n_records
-        records, self._weights = weighted_records(sample_weight, n_records)
+        self._found = found
+        names = {name for name in (y, sample_weight) if isinstance(name, str)}
+        self._table: Table | None = as_table(X) if names or not found.transformers else None
+        if self._table is None:
+            n_records, weighted = _num_samples(X), weighted_records(sample_weight, _num_samples(X))
+        else:
+            split = split_columns(self._table, y, sample_weight)
+            self._table, y = split.table, split.y
+            n_records, weighted = self._table.n_records, split.weighted()
+        records, self._weights = weighted
+        X = without_columns(X, names) if names else X
+        self._table = None if found.transformers else self._table
         classes, self.codes = encode_labels(y, n_records, records)
         self._labels, self.n_records = classes[self.codes], self.codes.size
-        if records is not None:
-            self._X = _safe_indexing(X, records)
-            self._table = None if self._table is None else self._table.select_records(records)
+        self._X = X if records is None else _safe_indexing(X, records)
+        if records is not None and self._table is not None:
+            self._table = self._table.select_records(records)
 
     def fold(self, train: NDArray[np.int64], test: NDArray[np.int64], with_raw: bool) -> Fold:
         """Return the records of a fold; the held-out records for scorers only if ``with_raw``."""
@@ -75,19 +108,54 @@ class Records:
         return Fold(as_table(parts[0]), as_table(parts[1]).with_cache(), parts[1], *labels)
 
 
+class SourceRecords:
+    """The records of a path that are read in batches: only their labels and weights are in memory."""
+
+    def __init__(self, found: Unwrapped, source: Source, y: Any, sample_weight: Any = None) -> None:
+        if found.transformers:
+            raise TypeError(
+                f"X is read in batches ({source.name}), which the earlier steps of {found} cannot do; give a table in "
+                "memory, or the classifier itself"
+            )
+        check_target(y, source)
+        self._target = y
+        weighted = with_weights(source, sample_weight, y)
+        self._source, self._weights = weighted.source, weighted.weights
+        labels = BatchLabels(y)
+        for batch in self._source.with_labels(y).batches([y]):
+            labels.add(as_table(batch.frame).native(y), batch.origin)
+        classes, _, self.codes = labels.finish()
+        self._labels, self.n_records = classes[self.codes], self.codes.size
+
+    def fold(self, train: NDArray[np.int64], test: NDArray[np.int64], with_raw: bool) -> Fold:
+        """Return the records of a fold, as parts of the source; its records are in the order of the source."""
+        train, test = np.sort(train), np.sort(test)
+        held_out = self._part(test)
+        weights: tuple[Any, Any] = (None, None)
+        if self._weights is not None:
+            weights = self._weights.take(train), self._weights.take(test).values
+        labels = self._labels[train], self._labels[test]
+        return Fold(self._part(train), held_out, held_out, *labels, *weights, self._target)
+
+    def _part(self, records: NDArray[np.int64]) -> SelectedSource:
+        flags = np.zeros(self.n_records, np.bool_)
+        flags[records] = True
+        return SelectedSource(self._source, (), flags)
+
+
 def fitted_with(clf: SearchClassifier, rule_set: RuleSet, fold: Fold) -> SearchClassifier:
     """Return a copy of a classifier that predicts with a rule set, as if it was fitted on the training records."""
-    table, classes = fold.training, np.unique(fold.training_labels)
+    classes, n_columns = np.unique(fold.training_labels), fold.n_columns
     fitted: SearchClassifier = clone(clf)
-    if table.named:
-        fitted.feature_names_in_ = np.empty(len(table.names), object)
-        fitted.feature_names_in_[:] = table.names
-    fitted.__dict__.update(rule_set_=rule_set, classes_=classes, n_features_in_=len(table.names))
+    if fold.names is not None:
+        fitted.feature_names_in_ = np.empty(n_columns, object)
+        fitted.feature_names_in_[:] = fold.names
+    fitted.__dict__.update(rule_set_=rule_set, classes_=classes, n_features_in_=n_columns)
     return fitted
 
 
 def measure(
-    clf: SearchClassifier, rule_set: RuleSet, fold: Fold, training: Table, scorers: Mapping[str, Scorer]
+    clf: SearchClassifier, rule_set: RuleSet, fold: Fold, training: Any, scorers: Mapping[str, Scorer]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the scores of a rule set on a fold, and its other figures; NaN for what cannot be computed.
 

@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from diverse_rule_sets._input.checks import did_you_mean
 from diverse_rule_sets._input.labels import as_labels
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._util.frames import join_frames, take_rows
-from diverse_rule_sets.estimators._reading import check_target
 from diverse_rule_sets.model._answers import Answers, table_for
 from diverse_rule_sets.model._batches import answer_batch, batches_for, join_answers
 from diverse_rule_sets.model._rules import RuleSet
 from diverse_rule_sets.report._summary import Integers, Summary
-from diverse_rule_sets.sources._source import Source
+from diverse_rule_sets.sources._source import Source, check_target
+from diverse_rule_sets.sources._weights import with_weights
 
 # Number of records whose columns are kept, besides those that are shown.
 _N_KEPT = 10_000
 
 
-def summarise_batches(rule_set: RuleSet, answer: Callable[[Any], Answers], source: Source, y: Any) -> Summary:
+def summarise_batches(
+    rule_set: RuleSet, answer: Callable[[Any], Answers], source: Source, y: Any, sample_weight: Any = None
+) -> Summary:
     """Return the summary of a rule set on a source, which is read once; the page reads some records again.
 
     Parameters
@@ -30,11 +31,11 @@ def summarise_batches(rule_set: RuleSet, answer: Callable[[Any], Answers], sourc
     rule_set : the rules
     answer : function that applies them to a batch
     source, y : the records, and the column with their labels
+    sample_weight : the column with their weights; None if they have none
     """
     check_target(y, source)
-    if y not in source.names:
-        raise ValueError(f"y must be the name of a column of {source.name}, got {y!r}{did_you_mean(y, source.names)}")
-    labelled = source.with_labels(y)
+    weighted = with_weights(source, sample_weight, y)
+    labelled = weighted.source.with_labels(y)
     answers: list[Answers] = []
     codes: list[Integers] = []
     for batch in batches_for(rule_set, labelled, [y]):
@@ -44,10 +45,11 @@ def summarise_batches(rule_set: RuleSet, answer: Callable[[Any], Answers], sourc
     if not answers:
         raise ValueError(f"{source.name} has no records")
     n_records = sum(part.size for part in codes)
-    names = [name for name in source.names if name != y]
+    names = [name for name in labelled.names if name != y]
     table = _Unread(names, n_records)
     kept = _Kept(rule_set, labelled, names, n_records)
-    return Summary(rule_set, table, np.concatenate(codes), join_answers(answers), kept)
+    known = np.concatenate(codes), join_answers(answers), kept
+    return Summary(rule_set, table, *known, weights=weighted.weights, rows=weighted.records)
 
 
 class _Unread(Table):

@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.labels import as_labels
+from diverse_rule_sets._input.named_columns import split_columns
 from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.weights import Weights, count_by, weighted_records
 from diverse_rule_sets.estimators._base import RuleSetEstimator
-from diverse_rule_sets.estimators._reading import split_target
 from diverse_rule_sets.estimators._unwrap import unwrap
 from diverse_rule_sets.model._answers import Answers, overlap_kinds, table_for
 from diverse_rule_sets.model._conditions import Condition
@@ -237,27 +237,25 @@ def summarise(clf: Any, X: Any, y: Any, sample_weight: Any = None, *, name: str 
     clf : a RuleSet, a fitted classifier, or a fitted pipeline or search that ends in one
     X, y : records and their labels; each label must be a class of the rule set. y may be the name of a column, which
         a table that is read in batches needs
-    sample_weight : weights of the records, as in ``fit``; records of weight 0 are left out
+    sample_weight : weights of the records or the name of their column, as in ``fit``; records of weight 0 are left out
     name : name of the argument `clf` in error messages
     """
     source = as_source(X)
     if source is not None:
         from diverse_rule_sets.report._batch_summary import summarise_batches
 
-        if sample_weight is not None:
-            raise ValueError(
-                f"sample_weight must be None, because X is read in batches ({source.name}); give X as a table in memory"
-            )
         model = unwrap(clf).model
         if isinstance(model, RuleSet):
-            return summarise_batches(model, model.answer, source, y)
+            return summarise_batches(model, model.answer, source, y, sample_weight)
         if not isinstance(model, RuleSetEstimator) or unwrap(clf).transformers:
             raise TypeError(f"{name} must be a RuleSet or a classifier of this package if X is read in batches")
-        return summarise_batches(model.rule_set_, model._answer, source, y)
-    if isinstance(y, str) and y in (whole := as_table(X)):
-        X, y = split_target(whole, y)
+        return summarise_batches(model.rule_set_, model._answer, source, y, sample_weight)
+    split = None
+    if isinstance(sample_weight, str) or (isinstance(y, str) and y in as_table(X)):
+        split = split_columns(as_table(X), y, sample_weight)
+        X, y = split.table, split.y
     rules, table = rules_and_table(clf, X, name)
-    rows, weights = weighted_records(sample_weight, table.n_records)
+    rows, weights = weighted_records(sample_weight, table.n_records) if split is None else split.weighted()
     codes = as_labels(y, rules.classes, table.n_records, rows)
     table = table_for(rules, table if rows is None else table.take(rows))
     # With a cache: the report page reads columns twice, for the rules and for the example records.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets.sources._source import Source
 
 
@@ -35,6 +36,20 @@ def as_source(X: Any) -> Source | None:
 
         return FramesSource(X)
     return None
+
+
+def tables_of(X: Any, columns: Iterable[Hashable]) -> Iterator[tuple[Table, Sequence[Hashable]]]:
+    """Iterate over a table, or over the batches of one with some columns, each with the names of all columns."""
+    source = as_source(X)
+    if source is None:
+        table = as_table(X)
+        yield table, table.names
+        return
+    names, n_batches = source.names, 0
+    for n_batches, batch in enumerate(source.batches(frozenset(columns)), 1):  # noqa: B007 # counts the batches
+        yield as_table(batch.frame), names
+    if not n_batches:
+        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required: {source.name} has no records")
 
 
 _CLASSES = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Hashable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets.sources._source import Batch, ColumnTypes, Source
+from diverse_rule_sets.sources._source import Batch, ColumnTypes, Source, changed
 
 
 class SelectedSource(Source):
@@ -46,9 +47,21 @@ class SelectedSource(Source):
                 continue
             end = begin + len(frame)
             flags = self._records[begin:end]
+            if flags.size < len(frame):
+                raise changed(self)
             begin = end
             if flags.any():
                 yield Batch(frame if flags.all() else _filtered(frame, flags), origin)
+        if self._records is not None and begin < self._records.size:
+            raise changed(self)
+
+    def fingerprint(self) -> tuple[Any, ...] | None:
+        """Return what tells whether the whole source has changed, and which part of it this is."""
+        whole = self._source.fingerprint()
+        if whole is None:
+            return None
+        packed = b"" if self._records is None else np.packbits(self._records).tobytes()
+        return (*whole, sorted(map(repr, self._dropped)), hashlib.sha256(packed).hexdigest())
 
     def with_types(self, types: ColumnTypes) -> SelectedSource:
         """Return the same part, whose text columns are read as given types."""

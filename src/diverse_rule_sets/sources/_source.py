@@ -7,6 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from diverse_rule_sets._input.checks import did_you_mean, list_text
+
 # Maximum number of records of a batch, and of cells of a batch of many columns.
 MAX_RECORDS, MAX_CELLS = 2**17, 2**22
 
@@ -86,3 +90,25 @@ def free_memory() -> None:
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
+
+
+def changed(source: Source) -> ValueError:
+    """Return the error about a source that does not give the same records each time."""
+    return ValueError(
+        f"{source.name}: the records changed between two readings; a table must give the same records in the same "
+        "order each time it is read"
+    )
+
+
+def check_target(y: Any, source: Source) -> None:
+    """Raise an error unless y is the name of a column of a source."""
+    if isinstance(y, np.ndarray | list | dict) or hasattr(y, "__len__") != isinstance(y, str | tuple):
+        raise TypeError(
+            f"y must be the name of the column of X with the labels, because X is read in batches ({source.name}), got "
+            f"{type(y).__name__}"
+        )
+    if y not in source.names:
+        raise ValueError(
+            f"y must be the name of a column of {source.name}, got {y!r}; its columns: {list_text(source.names)}"
+            f"{did_you_mean(y, source.names)}"
+        )
