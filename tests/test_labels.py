@@ -1,6 +1,7 @@
 """Labels of every library, and labels that are refused."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from diverse_rule_sets import DiverseRuleSetClassifier
+from diverse_rule_sets._input.labels import encode_labels
 from diverse_rule_sets.baselines import CBAClassifier
 
 WORDS = ["a"] * 20 + ["b"] * 20
@@ -135,3 +137,41 @@ def test_the_score_accepts_the_labels_that_a_fit_accepts(y):
         clf = kind().fit(W, y)
         assert clf.score(W, y) == 1
         assert clf.score(W, y, sample_weight=np.ones(40)) == 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(list("cabbac"), object),
+        np.array(["b", "a", "b", ""], object),
+        np.array([3, -2, 3, 0, -2]),
+        np.array([200, 3, 200], np.uint8),
+        np.array([5, 2**62, 5]),
+        np.array([-(2**62), 2**62, 5]),
+        np.array([True, False, True]),
+        np.array([1.0, 3.0, 1.0]),
+        np.array([7], np.int8),
+        np.array([-128, 127, 0], np.int8),
+    ],
+)
+def test_codes_are_those_of_sorted_distinct_labels(labels):
+    classes, codes = encode_labels(labels, labels.size)
+    assert classes.tolist() == sorted(set(labels.tolist()))
+    assert [classes[k] for k in codes] == labels.tolist()
+    assert (classes.dtype, codes.dtype) == (labels.dtype, np.int64)
+
+
+@pytest.mark.parametrize("make", [str, int, float])
+@pytest.mark.parametrize(("n_classes", "n_records", "warns"), [(20, 20, False), (21, 21, True), (21, 40, True)])
+def test_many_labels_warn_as_in_scikit_learn(make, n_classes, n_records, warns):
+    labels = np.array([make(k % n_classes) for k in range(n_records)], object)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        encode_labels(labels, n_records)
+    assert bool(found) == warns
+
+
+@pytest.mark.parametrize("make", [str, int, float])
+def test_many_labels_of_several_records_do_not_warn(make):
+    labels = np.array([make(k % 50) for k in range(100)], object)
+    assert encode_labels(labels, 100)[0].size == 50

@@ -26,6 +26,9 @@ Integers = NDArray[np.int64]
 # With fewer word operations than this for each thread, starting a thread takes longer than it saves.
 _WORTH_A_THREAD = 2_000_000
 
+# From so many masks on, rows are counted under several masks at a time.
+_SEVERAL_MASKS = 4
+
 # Row numbers that are listed at a time.
 _MAX_BUFFER = 1 << 22
 
@@ -177,6 +180,21 @@ def count(rows: BitRows, lists: Lists, masks: BitRows, n_threads: int = 1) -> In
     return out
 
 
+def count_lists_segments(rows: BitRows, lists: Lists, starts: Integers, n_threads: int = 1) -> Integers:
+    """Count the bits of the AND of each list's rows in each segment of words: int64 array (lists.size, n_segments).
+
+    No list is empty; ``starts`` and ``n_threads`` are as for :func:`count_segments`.
+    """
+    kernels = _kernels()
+    out = np.zeros((lists.size, starts.size - 1), np.int64)
+
+    def part(first: int, last: int) -> None:
+        kernels.count_lists_segments(rows, lists.starts, lists.members, first, last, starts, out)
+
+    _run_slices(part, lists.size, lists.members.size * rows.shape[1], n_threads)
+    return out
+
+
 def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: int = 1) -> Integers:
     """Count the bits of each row under each mask, separately for each segment of words.
 
@@ -193,8 +211,10 @@ def count_segments(rows: BitRows, masks: BitRows, starts: Integers, n_threads: i
     kernels = _kernels()
     out = np.zeros((starts.size - 1, masks.shape[0], rows.shape[0]), np.int64)
 
+    count_part = kernels.count_segments if masks.shape[0] < _SEVERAL_MASKS else kernels.count_segments_of_many
+
     def part(first: int, last: int) -> None:
-        kernels.count_segments(rows, first, last, masks, starts, out)
+        count_part(rows, first, last, masks, starts, out)
 
     _run_slices(part, rows.shape[0], rows.size * masks.shape[0], n_threads)
     return out

@@ -16,6 +16,8 @@ from numba.extending import intrinsic
 
 # Number of words of each row that are processed together: 4 KiB of each row in use stay in the second-level cache.
 BLOCK = 512
+# The same for loops over several masks, of which 1 KiB each stay in the first-level cache.
+SHORT_BLOCK = 128
 
 
 if numba.config.DISABLE_JIT:
@@ -79,6 +81,58 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
                 for w in range(row.size):
                     total += np.uint64(_popcount(row[w] & mask[w]))
                 out[s, m, i] = np.int64(total)
+
+
+@_kernel
+def count_segments_of_many(rows, first, last, masks, starts, out):  # type: ignore[no-untyped-def]
+    """Do the same for at least four masks: a few words of a row stay in the first-level cache for all masks.
+
+    Each word that is read is counted under four masks, so that reading takes less time than counting.
+    """
+    n_masks = masks.shape[0]
+    for s in range(starts.size - 1):
+        for begin in range(starts[s], starts[s + 1], SHORT_BLOCK):
+            end = min(begin + SHORT_BLOCK, starts[s + 1])
+            for i in range(first, last):
+                row = rows[i, begin:end]
+                for m in range(0, n_masks - 3, 4):
+                    mask0, mask1 = masks[m, begin:end], masks[m + 1, begin:end]
+                    mask2, mask3 = masks[m + 2, begin:end], masks[m + 3, begin:end]
+                    total0, total1, total2, total3 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+                    for w in range(row.size):
+                        word = row[w]
+                        total0 += np.uint64(_popcount(word & mask0[w]))
+                        total1 += np.uint64(_popcount(word & mask1[w]))
+                        total2 += np.uint64(_popcount(word & mask2[w]))
+                        total3 += np.uint64(_popcount(word & mask3[w]))
+                    out[s, m, i] += np.int64(total0)
+                    out[s, m + 1, i] += np.int64(total1)
+                    out[s, m + 2, i] += np.int64(total2)
+                    out[s, m + 3, i] += np.int64(total3)
+                for m in range(n_masks - n_masks % 4, n_masks):
+                    mask = masks[m, begin:end]
+                    total = np.uint64(0)
+                    for w in range(row.size):
+                        total += np.uint64(_popcount(row[w] & mask[w]))
+                    out[s, m, i] += np.int64(total)
+
+
+@_kernel
+def count_lists_segments(rows, list_starts, members, first, last, starts, out):  # type: ignore[no-untyped-def]
+    """Count, for lists first..last, the bits of the AND of their rows in each segment of words."""
+    buffer = np.empty(rows.shape[1], np.uint64)
+    for j in range(first, last):
+        buffer[:] = rows[members[list_starts[j]]]
+        for i in range(list_starts[j] + 1, list_starts[j + 1]):
+            row = rows[members[i]]
+            for w in range(row.size):
+                buffer[w] &= row[w]
+        for s in range(starts.size - 1):
+            part = buffer[starts[s] : starts[s + 1]]
+            total = np.uint64(0)
+            for w in range(part.size):
+                total += np.uint64(_popcount(part[w]))
+            out[j, s] = np.int64(total)
 
 
 @_kernel
@@ -233,3 +287,93 @@ def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
             group = groups[i, j]
             for k in range(values.shape[1]):
                 out[group, k] += values[j, k]
+
+
+@_kernel
+def sort_bits(rows, members, first, last, masks, sizes, steps, starts, out):  # type: ignore[no-untyped-def]
+    """Append the bits of rows members[first..last] under each mask, word by word, from its first word of ``out`` on."""
+    buffer = np.empty(masks.shape[1], np.uint64)
+    for i in range(first, last):
+        row = rows[members[i]]
+        for c in range(masks.shape[0]):
+            mask = masks[c]
+            for w in range(mask.size):
+                buffer[w] = row[w] & mask[w]
+            for k in range(6):
+                moved = steps[c, k]
+                shift = np.uint64(1 << k)
+                for w in range(mask.size):
+                    some = buffer[w] & moved[w]
+                    buffer[w] = (buffer[w] ^ some) | (some >> shift)
+            place = out[i, starts[c] :]
+            at = 0
+            for w in range(mask.size):
+                n = sizes[c, w]
+                if n == 0:
+                    continue
+                inside = at & 63
+                place[at >> 6] |= buffer[w] << np.uint64(inside)
+                if inside + n > 64:
+                    place[(at >> 6) + 1] |= buffer[w] >> np.uint64(64 - inside)
+                at += n
+
+
+@_kernel
+def find_complements(rows, every, first, other):  # type: ignore[no-untyped-def]
+    """Find rows that are set where neither the row before nor, possibly, one later row is; see ``complements``."""
+    n, n_words = rows.shape
+    named = np.zeros(n, np.bool_)  # rows from which others follow
+    rest = np.empty(n_words, np.uint64)
+    for j in range(1, n):
+        i = j - 1
+        if first[i] >= 0 or named[j]:
+            continue
+        any_left = np.uint64(0)
+        disjoint = True
+        for w in range(n_words):
+            if rows[i, w] & rows[j, w]:
+                disjoint = False
+                break
+            rest[w] = every[w] & ~(rows[i, w] | rows[j, w])
+            any_left |= rest[w]
+        if not disjoint:
+            continue
+        found = -1
+        if any_left:
+            for m in range(j + 1, n):
+                w = 0
+                while w < n_words and rows[m, w] == rest[w]:
+                    w += 1
+                if w == n_words:
+                    found = m
+                    break
+            if found < 0:
+                continue
+            named[found] = True
+        named[i] = True
+        first[j], other[j] = i, found
+
+
+@_kernel
+def add_to_planes(rows, values, planes):  # type: ignore[no-untyped-def]
+    """Add the value of each row to the numbers of its bits; plane p holds bit p of each number."""
+    carry = np.empty(BLOCK, np.uint64)
+    for begin in range(0, rows.shape[1], BLOCK):
+        end = min(begin + BLOCK, rows.shape[1])
+        for i in range(rows.shape[0]):
+            row = rows[i, begin:end]
+            for bit in range(planes.shape[0]):
+                if not (values[i] >> bit) & 1:
+                    continue
+                for w in range(row.size):
+                    carry[w] = row[w]
+                for p in range(bit, planes.shape[0]):
+                    plane = planes[p, begin:end]
+                    left = np.uint64(0)
+                    for w in range(row.size):
+                        both = plane[w] & carry[w]
+                        plane[w] ^= carry[w]
+                        carry[w] = both
+                        left |= both
+                    if left == 0:
+                        break

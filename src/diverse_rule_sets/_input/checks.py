@@ -7,9 +7,11 @@ import itertools
 import math
 import numbers
 import sys
+import threading
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,8 +166,24 @@ def generator(random_state: Any) -> np.random.Generator:
     )
 
 
+_thread = threading.local()
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Keep the warnings of a block instead of giving them: for work on another thread, which has no user's line."""
+    _thread.messages = messages = list[str]()
+    try:
+        yield messages
+    finally:
+        del _thread.messages
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the location of the user's line that called this package."""
+    if hasattr(_thread, "messages"):
+        _thread.messages.append(message)
+        return
     package = __name__.split(".")[0]
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:

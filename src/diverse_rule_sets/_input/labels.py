@@ -13,6 +13,9 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from diverse_rule_sets._input.values import n_missing, plain
 
+# Whole numbers within a smaller range are counted instead of sorted.
+_MAX_RANGE = 1 << 16
+
 
 def encode_labels(
     y: Any, n_records: int, records: NDArray[np.int64] | None = None
@@ -37,6 +40,9 @@ def encode_labels(
         labels = labels[records]
     if labels.dtype.kind == "T":  # numpy's own strings
         labels = labels.astype(object)
+    coded = _coded_strings(labels)
+    if coded is not None:
+        return coded
     missing = n_missing(labels.tolist()) if labels.dtype.kind in "OfM" else 0
     if missing:
         raise ValueError(f"Input y contains NaN: {missing} missing labels; leave out those records")
@@ -48,9 +54,46 @@ def encode_labels(
         assert_all_finite(labels, input_name="y")
         if np.abs(labels).max() >= 2.0**63:
             raise ValueError(f"Unknown label type: y holds the number {np.abs(labels).max()}, too large; use strings")
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes.reshape(-1).astype(np.int64)
+    classes, codes = _coded_integers(labels) or np.unique(labels, return_inverse=True)
+    _check_targets(labels, classes)
+    return classes, codes.reshape(-1).astype(np.int64, copy=False)
+
+
+def _coded_strings(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """Return the classes and codes of objects that all are strings; None for other labels. Nothing is sorted."""
+    if labels.dtype != object:
+        return None
+    values = labels.tolist()
+    if set(map(type, values)) != {str}:
+        return None
+    distinct = sorted(set(values))
+    classes = np.empty(len(distinct), object)
+    classes[:] = distinct
+    _check_targets(labels, classes)
+    position = {label: k for k, label in enumerate(distinct)}
+    return classes, np.fromiter(map(position.__getitem__, values), np.int64, len(values))
+
+
+def _coded_integers(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """Return the classes and codes of whole numbers or booleans within a small range, by counting; otherwise None."""
+    if labels.dtype.kind not in "bi" or not labels.size:
+        return None
+    low = int(labels.min())
+    if int(labels.max()) - low >= min(labels.size, _MAX_RANGE):
+        return None
+    offsets = labels.astype(np.int64) - low
+    counts = np.bincount(offsets)
+    position = np.cumsum(counts > 0) - 1
+    return (np.flatnonzero(counts) + low).astype(labels.dtype), position[offsets]
+
+
+def _check_targets(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise ValueError if labels are continuous numbers; warn if more than half of many labels are different.
+
+    The classes have the type of all labels. They are repeated, because each of them once would give the warning.
+    """
+    many = 2 * classes.size >= labels.size
+    check_classification_targets(labels if many else np.repeat(classes, 3))
 
 
 def _as_one_type(labels: NDArray[Any]) -> NDArray[Any]:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import BitRows, Integers, n_words, pack
-from diverse_rule_sets._input.checks import did_you_mean, list_text
+from diverse_rule_sets._input.checks import did_you_mean, kept_warnings, list_text, warn
 from diverse_rule_sets._input.codes import CodesByColumn
 from diverse_rule_sets._input.columns import Column
 from diverse_rule_sets._input.tables import Table
 from diverse_rule_sets._util.memory import MEMORY_SHARE
 from diverse_rule_sets._util.memory import physical_memory as _physical_memory
+from diverse_rule_sets._util.threads import WORTH_A_THREAD, in_order
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._possible_conditions import Binning, CutOptions, PossibleConditions, possible_conditions
@@ -51,6 +53,7 @@ class Encoder:
     ----------
     options : how columns become conditions
     given : conditions of given rules and scorecards, whose bits are computed as well; they do not become items
+    n_threads : number of threads on which columns of large tables are read; no result depends on it
 
     Attributes
     ----------
@@ -72,9 +75,10 @@ class Encoder:
     codes: CodesByColumn
     orders: dict[Hashable, tuple[Any, ...]]
 
-    def __init__(self, options: CutOptions, given: GivenConditions = NO_CONDITIONS) -> None:
+    def __init__(self, options: CutOptions, given: GivenConditions = NO_CONDITIONS, n_threads: int = 1) -> None:
         self.options = options
         self._given = given
+        self._n_threads = n_threads
 
     def extended(self, conditions: Sequence[Condition], columns: Sequence[int], opposites: Sequence[int]) -> Encoder:
         """Return a copy with further conditions, such as cuts of a scorecard, for items made from other items.
@@ -162,9 +166,8 @@ class Encoder:
             conditions = by_column.get(name, [])
             if conditions or name in self._given.columns:
                 column = table.column(name, self.kinds.get(name, ""))
-                for condition in conditions:
-                    blocks.append(condition.holds(column))
-                blocks.add_given(column)
+                rows = [pack(condition.holds(column)) for condition in conditions]
+                blocks.append(rows, [(number, pack(flags)) for number, flags in self._given.holds(column)])
         return blocks.finish()
 
     def columns_tested(self, table: Table) -> frozenset[Hashable]:
@@ -188,40 +191,57 @@ class Encoder:
         return [name for name in table.names if name in used or name not in self.options.forbidden]
 
     def _learn(self, table: Table, target: Target, blocks: _Blocks | None) -> None:
-        """Learn the conditions column by column; if blocks are given, add the bits to them."""
+        """Learn the conditions column by column; if blocks are given, add the bits to them.
+
+        Columns of large tables are read on several threads; what they give is put together in their order.
+        """
         _check_binning(self.options.binning, table)
         self.conditions, self.kinds, self.domains, self.orders, columns = [], {}, {}, {}, []
         self.codes = table.codes
         opposite_conditions: list[Condition | None] = []
-        number, max_pairs = -1, pairs_for(len(table.names))
-        for name in self._columns_read(table):
+        number, names = -1, self._columns_read(table)
+        is_large = blocks is not None and table.n_records >= WORTH_A_THREAD
+        learn_one = partial(self._learn_column, table, target, blocks is not None)
+        for name, found in zip(names, in_order(learn_one, names, self._n_threads if is_large else 1), strict=True):
+            for message in found.warnings:
+                warn(message)
+            self.kinds[name], self.domains[name] = found.column.kind, found.domain
+            if found.column.order:
+                self.orders[name] = found.column.order
+            if blocks is not None:
+                blocks.append(found.rows, found.given)
+            if name in self.options.forbidden:
+                continue
+            number += 1
+            self.conditions.extend(found.conditions)
+            columns.extend([number] * len(found.conditions))
+            opposite_conditions.extend(found.conditions.values())
+        item_of = {condition: item for item, condition in enumerate(self.conditions)}
+        opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
+        self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
+
+    def _learn_column(self, table: Table, target: Target, with_rows: bool, name: Hashable) -> _LearntColumn:
+        """Learn the conditions on one column, and compute their bits if they are wanted."""
+        with kept_warnings() as messages:
             if isinstance(table, SummaryTable):
                 groups = table.summarised(name, target.weights)
                 column = groups.column
             else:
                 column = table.column(name)
-                groups = summarised(column, target, max_pairs)
-            self.kinds[name], self.domains[name] = column.kind, groups.domain
-            if column.order:
-                self.orders[name] = column.order
-            if blocks is not None:
-                blocks.add_given(column)
-            if name in self.options.forbidden:
-                continue
-            number += 1
-            values = column if blocks is not None else replace(column, values=np.unique(column.values), lows=None)
-            for condition, opposite in self._possible_conditions(groups).items():
+                groups = summarised(column, target, pairs_for(len(table.names)))
+            given = [(number, pack(flags)) for number, flags in self._given.holds(column)] if with_rows else []
+            found: PossibleConditions = {}
+            rows: list[BitRows] = []
+            values = column if with_rows else replace(column, values=np.unique(column.values), lows=None)
+            possible = {} if name in self.options.forbidden else self._possible_conditions(groups)
+            for condition, opposite in possible.items():
                 flags = condition.holds(values)
                 # Groups do not tell whether a condition inside a group holds for some records.
-                if (flags.any() and not flags.all()) or (blocks is None and not groups.exact):
-                    if blocks is not None:
-                        blocks.append(flags)
-                    self.conditions.append(condition)
-                    columns.append(number)
-                    opposite_conditions.append(opposite)
-        item_of = {condition: item for item, condition in enumerate(self.conditions)}
-        opposites = [-1 if one is None else item_of.get(one, -1) for one in opposite_conditions]
-        self.columns, self.opposites = np.array(columns, np.int64), np.array(opposites, np.int64)
+                if (flags.any() and not flags.all()) or (not with_rows and not groups.exact):
+                    found[condition] = opposite
+                    if with_rows:
+                        rows.append(pack(flags))
+        return _LearntColumn(replace(column, values=column.values[:0]), groups.domain, found, rows, given, messages)
 
     def _possible_conditions(self, groups: Summarised) -> PossibleConditions:
         """Return the possible conditions on a column; an error names it."""
@@ -233,22 +253,30 @@ class Encoder:
             raise ValueError(text if repr(column.name) in text else f"column {column.name!r}: {text}") from None
 
 
+class _LearntColumn(NamedTuple):
+    """What a column gives: its type, conditions with their opposites, bit rows, those of given conditions, warnings."""
+
+    column: Column
+    domain: Domain
+    conditions: PossibleConditions
+    rows: list[BitRows]
+    given: list[tuple[int, BitRows]]
+    warnings: list[str]
+
+
 class _Blocks:
     """The bit rows of some records, built while columns are read one after the other."""
 
     def __init__(self, n_records: int, given: GivenConditions) -> None:
         self._rows = _Rows(n_records)
-        self._conditions = given
         self._given = np.zeros((len(given), n_words(n_records)), np.uint64)
 
-    def append(self, flags: NDArray[np.bool_]) -> None:
-        """Add the row of a condition."""
-        self._rows.append(pack(flags))
-
-    def add_given(self, column: Column) -> None:
-        """Compute the rows of the given conditions on a column."""
-        for number, flags in self._conditions.holds(column):
-            self._given[number] = pack(flags)
+    def append(self, rows: Sequence[BitRows], given: Sequence[tuple[int, BitRows]]) -> None:
+        """Add the rows of the conditions on a column, and those of given conditions with their numbers."""
+        for row in rows:
+            self._rows.append(row)
+        for number, row in given:
+            self._given[number] = row
 
     def finish(self) -> Encoded:
         """Return all rows."""

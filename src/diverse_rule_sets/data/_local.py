@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets._bits.bitset import BitRows, Flags, Integers, Lists
 from diverse_rule_sets._bits.mapped import is_released, release, with_rows
+from diverse_rule_sets._bits.planes import levels_of, sums_as_planes
+from diverse_rule_sets._bits.sorting import LONG
 from diverse_rule_sets.data._backend import Body, DistinctRecords, Leaders, TooManyRecordsError
+from diverse_rule_sets.data._by_class import ByClass
 
 # Number of records whose items are unpacked at a time.
 _BLOCK = 64 * 256
-# Number of bits that are sorted by class at a time.
-_ARRANGED = 1 << 16
+# With no more classes, rows are counted under the mask of each class.
+_FEW_CLASSES = 2
 # Rows that are mapped from a file are released after so many rows are read.
 _RELEASED = 32
 # The items of so many records are read from mapped rows at a time.
@@ -101,6 +104,10 @@ class LocalBackend:
 
     def class_counts_of(self, bodies: Lists, within: LocalCover | None = None) -> Integers:
         """Count the records of each class that each body covers, among all records or within a cover."""
+        if within is None and self.n_classes > _FEW_CLASSES and self._rows.shape[1] < LONG:
+            counts = self._by_class.count_bodies(bodies)  # one pass over a row for all classes
+            if counts is not None:
+                return counts
         masks = self._class_masks if within is None else self._class_masks & within.words
         return bitset.count(self._rows, bodies, masks, self._n_threads)
 
@@ -123,21 +130,23 @@ class LocalBackend:
         release(self._rows)
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
-        out[:-1] = bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
-        whole = np.array([0, by_class.n_words])
-        covers &= by_class.arrange_cover(marked)
-        out[-1] = bitset.count_segments(by_class.rows, covers, whole, self._n_threads)[0] if covers.any() else 0
+        out[:-1] = by_class.count(covers)
+        shared = covers & by_class.arranged(marked)
+        none, every = ~shared.any(axis=1), (shared == covers).all(axis=1)
+        out[-1] = np.where(every[:, None], out[:-1].sum(axis=0), 0)
+        some = ~(none | every)
+        if some.any():
+            out[-1, some] = by_class.count_all(shared[some])
         return out
 
     def extension_counts_within(self, bodies: Sequence[Body], cover: LocalCover) -> Integers:
         """Count the records of a cover that each body with each item added covers, by class."""
         by_class = self._by_class
-        covers = by_class.covers(bodies) & by_class.arrange_cover(cover)
-        return bitset.count_segments(by_class.rows, covers, by_class.starts, self._n_threads)
+        return by_class.count(by_class.covers(bodies) & by_class.arranged(cover))
 
     @cached_property
-    def _by_class(self) -> _ByClass:
-        return _ByClass(self._rows, self._y, self.class_totals)
+    def _by_class(self) -> ByClass:
+        return ByClass(self._rows, self._class_masks, self._n_threads)
 
     def fingerprints(self, bodies: Lists) -> NDArray[np.uint64]:
         """Return a hash of the records that each body covers."""
@@ -191,17 +200,13 @@ class LocalBackend:
         self, covers: Sequence[LocalCover], points: Sequence[int], wanted: Sequence[int] | None = None
     ) -> Mapping[int, LocalCover]:
         """Group the records by the sum of the points of the covers in which each record lies."""
-        sums = np.zeros(self.n_records, np.int32)
-        for number, (cover, value) in enumerate(zip(covers, points, strict=True)):
-            flags = bitset.unpack(cover.words, self.n_records)
-            sums += flags if value == 1 else value * flags.astype(np.int32)
-            if number % _RELEASED == 0:
-                release(self._rows)
-        if wanted is None:  # counting is faster than sorting, if sums are no negative numbers
-            occurs = np.flatnonzero(np.bincount(sums)) if sums.min(initial=0) >= 0 else np.unique(sums)
-            wanted = occurs.tolist()
-        found = sorted(wanted)
-        return {level: LocalCover(bitset.pack(sums == level)) for level in found}
+        every = self.everything.words
+        rows = [cover.words for cover in covers]
+        planes, least = sums_as_planes(rows, [int(value) for value in points], every, lambda: release(self._rows))
+        found = {least + number: LocalCover(row) for number, row in levels_of(planes, every)}
+        if wanted is None:
+            return found
+        return {level: found.get(level, self.nothing) for level in sorted(wanted)}
 
     def leaders(self, covers: Sequence[LocalCover], points: Integers, base: Integers) -> Leaders:
         """Group the records by the largest of several sums of points."""
@@ -323,71 +328,3 @@ def contain_all(rows: BitRows, bodies: Lists, positions: Integers) -> Flags:
         for number in which[bodies.starts[j] : bodies.starts[j + 1]].tolist():
             out[j] &= holds[number]
     return out
-
-
-class _ByClass:
-    """The bit rows with the records sorted by class; each class starts at a new word.
-
-    The counts of all classes are then the counts of consecutive segments of words: one pass over a row for any number
-    of classes.
-
-    Parameters
-    ----------
-    rows, y : as for :class:`LocalBackend`
-    class_totals : number of records of each class
-    """
-
-    def __init__(self, rows: BitRows, y: Integers, class_totals: Integers) -> None:
-        self.starts = np.zeros(class_totals.size + 1, np.int64)
-        np.cumsum([bitset.n_words(int(n)) for n in class_totals], out=self.starts[1:])
-        before = np.cumsum(class_totals) - class_totals
-        order = np.argsort(y, kind="stable")
-        self._n_records = y.size
-        self._last: tuple[LocalCover, BitRows] | None = None  # of arrange_cover
-        self._new_positions = np.empty(y.size, np.int64)  # the new position of each record
-        self._new_positions[order] = np.arange(y.size) + np.repeat(64 * self.starts[:-1] - before, class_totals)
-        self.rows = np.empty((rows.shape[0] + 1, self.n_words), np.uint64)
-        n_together = _ARRANGED // max(y.size, 1)  # many short rows take long one by one
-        for begin in range(0, rows.shape[0], max(1, n_together)):
-            if n_together > 1:
-                end = min(begin + n_together, rows.shape[0])
-                self.rows[begin:end] = self._arrange_several(rows[begin:end])
-            else:
-                self.rows[begin] = self.arrange(rows[begin])
-                if begin % _RELEASED == 0:
-                    release(rows)
-        release(rows)
-        self.rows[-1] = self.arrange(bitset.pack(np.ones(y.size, np.bool_)))  # without an item: every record
-
-    @property
-    def n_words(self) -> int:
-        return int(self.starts[-1])
-
-    def covers(self, bodies: Sequence[Body]) -> BitRows:
-        """Return the records that each body covers as bit rows; bodies of one length are processed together."""
-        out = np.empty((len(bodies), self.n_words), np.uint64)
-        by_length: dict[int, list[int]] = {}
-        for number, body in enumerate(bodies):
-            by_length.setdefault(len(body), []).append(number)
-        for length, numbers in by_length.items():
-            items = np.array([bodies[j] for j in numbers]) if length else np.full((len(numbers), 1), -1)
-            out[numbers] = np.bitwise_and.reduce(self.rows[items], axis=1)
-        return out
-
-    def arrange_cover(self, cover: LocalCover) -> BitRows:
-        """Return a cover with the records sorted by class; the last result is kept for repeated calls."""
-        if self._last is None or self._last[0] is not cover:
-            self._last = cover, self.arrange(cover.words)
-        return self._last[1]
-
-    def arrange(self, row: BitRows) -> BitRows:
-        """Return a bit row with the records sorted by class."""
-        flags = np.zeros(64 * self.n_words, np.bool_)
-        flags[self._new_positions] = bitset.unpack(row, self._n_records)
-        return bitset.pack(flags)
-
-    def _arrange_several(self, rows: BitRows) -> BitRows:
-        """Return bit rows with the records sorted by class."""
-        flags = np.zeros((rows.shape[0], 64 * self.n_words), np.bool_)
-        flags[:, self._new_positions] = bitset.unpack(rows, self._n_records)
-        return bitset.pack(flags)

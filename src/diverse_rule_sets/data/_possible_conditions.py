@@ -170,11 +170,11 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
             raise ValueError(f"{problem}, expected at most {_MAX_EDGES}")
         return sorted({_check_edge(edge, column) for edge in binning})
     subset = target.take(known)
-    values, first, ranks = np.unique(column.values[known], return_index=True, return_inverse=True)
-    counts = subset.count_by(ranks.reshape(-1), values.size)
+    values, first, ranks = _distinct(column.values[known])
+    counts = subset.count_by(ranks, values.size)
     lows = values if column.lows is None else column.lows[known][first]
     if binning == "supervised":
-        cuts = supervised_cuts(ranks.reshape(-1), values.size, subset, n_bins - 1)
+        cuts = supervised_cuts(ranks, values.size, subset, n_bins - 1)
         edges = [_midpoint(values[cut - 1], lows[cut]) for cut in cuts.tolist()]
     else:
         edges = (
@@ -182,6 +182,16 @@ def _edges(column: Column, known: NDArray[np.bool_], binning: str | Edges, n_bin
         )
     # An edge without values above it separates nothing, and would bound the outer interval.
     return sorted({shortest(edge, values, counts, column.kind, lows) for edge in edges if edge < values[-1]})
+
+
+def _distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Integers, Integers]:
+    """Return the sorted distinct values, the first position of each, and which of them each value is."""
+    new = np.append(True, values[1:] != values[:-1])
+    if (values[1:] >= values[:-1]).all():  # those of a summary are sorted
+        first = np.flatnonzero(new)
+        return values[first], first, np.cumsum(new) - 1
+    distinct, first, which = np.unique(values, return_index=True, return_inverse=True)
+    return distinct, first, which.reshape(-1)
 
 
 def _midpoint(low: Any, high: Any) -> Any:

@@ -45,8 +45,11 @@ def as_keys(values: NDArray[Any]) -> Keys:
     """
     if values.dtype.kind == "M":
         return values.view(np.uint64) ^ _SIGN
-    bits = (values + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    keys = (values + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    turned = (keys.view(np.int64) >> 63).view(np.uint64)  # all bits of a negative number, none of another one
+    turned |= _SIGN
+    keys ^= turned
+    return keys
 
 
 def from_keys(keys: Keys, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -172,10 +175,12 @@ class ValueCounts:
 
 def _merged(parts: list[Groups], shift: int) -> Groups:
     """Return groups of which those with the same first bits are merged."""
+    if len(parts) == 1:  # sorted already
+        return _joined(parts[0], shift)
     low, high, counts = (np.concatenate(columns) for columns in zip(*(parts or [_EMPTY]), strict=True))
     if not low.size:
         return _EMPTY
-    order = np.argsort(low)
+    order = np.argsort(low, kind="stable")  # merges sorted parts fast
     return _joined(Groups(low[order], high[order], counts[order]), shift)
 
 

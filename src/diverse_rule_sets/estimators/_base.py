@@ -107,7 +107,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         weights: Weights | None = None,
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
-        encoder = Encoder(options, given)
+        encoder = Encoder(options, given, effective_n_jobs(self.n_jobs))
         target = Target(codes, class_weights, None if weights is None else weights.values)
         encoded = encode(encoder, table, target, n_copies(weights))
         records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given

@@ -84,7 +84,8 @@ def first_pass(
     n_failed = 0
     limits = local_search.limits
     while len(chosen.steps) < limits.max_rules and n_failed < _MAX_FAILED_ROUNDS and not limits.deadline.passed():
-        local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
+        if not n_failed:  # otherwise nothing has changed, and neighbourhoods that are known can be used again
+            local_search.set_covered(chosen.earlier, [step.body for step in chosen.steps])
         starts: list[Body] = [(), *pool.best_bodies(_N_OLD_STARTS)]
         starts += _draw_starts(sampler, local_search, n_starts * (1 + n_failed), chosen, rng)
         pool.add(local_search.improve(starts))

@@ -228,6 +228,7 @@ class PointsSearch:
         self.every = every
         self.max_per_column = max_per_column
         self.deadline = deadline
+        self._near: dict[int, Integers] = {}  # the near copies of each sign that was used
 
     def grow(self, max_signs: int, max_pairs: int) -> Iterator[Scored]:
         """Yield a scorecard of each size: one pair of sign and class, two pairs, and so on.
@@ -335,7 +336,9 @@ class PointsSearch:
         full[list(signs)] = False
         available[full] = False
         for sign in signs:
-            available[self._near_copies(sign)] = False
+            if sign not in self._near:
+                self._near[sign] = self._near_copies(sign)
+            available[self._near[sign]] = False
         for pair in pairs:
             available[pair.item, pair.label] = False
         return available
