@@ -27,6 +27,7 @@ from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._bit_file import encode
+from diverse_rule_sets.data._cluster import ClusterTable
 from diverse_rule_sets.data._copies import n_copies
 from diverse_rule_sets.data._cut_points import Target
 from diverse_rule_sets.data._encoder import Encoder
@@ -108,6 +109,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
         encoder = Encoder(options, given, effective_n_jobs(self.n_jobs))
+        if isinstance(table, ClusterTable):
+            encoder.fit(table, Target(codes, class_weights))
+            return Items(encoder, table.backend(encoder, effective_n_jobs(self.n_jobs)))
         target = Target(codes, class_weights, None if weights is None else weights.values)
         encoded = encode(encoder, table, target, n_copies(weights))
         records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
@@ -135,6 +139,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         *,
         on_progress: OnProgress | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn a rule set.
 
@@ -178,7 +183,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener, deadline = listeners(int(self.verbose), on_progress), self._deadline()
-        training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight)
+        training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight, client)
         table, classes = training.table, training.classes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
@@ -188,6 +193,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if listener is not None:
             coverage = 1 - sum(rule_set.uncovered_counts) / sum(rule_set.class_totals)
             listener(Progress(DONE, len(rule_set), coverage))
+        self.__dict__.pop("_traffic", None)
+        if isinstance(table, ClusterTable):
+            self._traffic = table.tasks.traffic
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
