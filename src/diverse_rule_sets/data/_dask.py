@@ -6,6 +6,7 @@ depends on which worker runs a task.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import pickle
 import sys
@@ -17,7 +18,9 @@ from typing import Any, NamedTuple
 from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets.data._cluster import Traffic
 from diverse_rule_sets.data._parts import FrameSource, with_labels
-from diverse_rule_sets.sources._source import Source
+from diverse_rule_sets.sources._as_source import as_source
+from diverse_rule_sets.sources._files import FileSource
+from diverse_rule_sets.sources._source import Source, check_target
 
 # A fit ends with an error if there is no worker, or no scheduler, for so many seconds.
 PATIENCE = 60.0
@@ -108,7 +111,49 @@ def cluster_tasks(X: Any, y: Any, client: Any) -> tuple[DaskTasks, Hashable, str
     if is_dask_frame(X):
         parts = FrameParts.of(X, y)
         return DaskTasks(client_for(client, needed=True), parts), parts.target, parts.target_name
+    found = client_for(client, needed=False)
+    source = None if found is None else as_source(X)
+    sources = None if source is None else source.parts()
+    if source is not None and sources is not None:
+        check_target(y, source)
+        tasks = DaskTasks(found, SourceParts(sources, y))
+        kinds = _kinds(tasks)
+        return tasks.with_parts(SourceParts([one.with_kinds(kinds) for one in sources], y)), y, _text_or_none(y)
+    if client is not None:
+        raise TypeError(
+            "client is for tables that workers can read: a Dask DataFrame, paths of files, or a pyarrow Dataset; got X "
+            f"of type {type(X)}"
+        )
     return None
+
+
+def _kinds(tasks: DaskTasks) -> dict[Hashable, str]:
+    """Return the types of the columns of text files, from the cells of all files."""
+    if not any(isinstance(source, FileSource) and source.has_texts for source in tasks.sources):
+        return {}
+    guesses = tasks.submit("types", _merged_guesses, tasks.of_parts("guess", _guess, None))
+    found: dict[Hashable, str] = pickle.loads(tasks.result(guesses))
+    return found
+
+
+def _guess(source: Source, _: None, __: int) -> dict[Hashable, Any]:
+    return source.guesses()
+
+
+def _merged_guesses(parts: Sequence[dict[Hashable, Any]]) -> bytes:
+    """Return the type of each column, by the cells of all parts."""
+    first, *others = copy.deepcopy(list(parts))
+    for other in others:
+        for name, guess in other.items():
+            if name in first:
+                first[name].merge(guess)
+            else:
+                first[name] = guess
+    return pickle.dumps({name: guess.kind for name, guess in first.items()})
+
+
+def _text_or_none(y: Any) -> str | None:
+    return y if isinstance(y, str) else None
 
 
 class FrameParts(NamedTuple):
@@ -217,6 +262,16 @@ class DaskTasks:
         workers = client.scheduler_info(n_workers=-1)["workers"]
         self._workers = sorted(workers)
         self._n_threads = min(int(worker["nthreads"]) for worker in workers.values())
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The parts of a source; none for a Dask DataFrame."""
+        return self._parts.sources if isinstance(self._parts, SourceParts) else ()
+
+    def with_parts(self, parts: SourceParts) -> DaskTasks:
+        """Return the same with other parts."""
+        self._parts = parts
+        return self
 
     @property
     def n_workers(self) -> int:

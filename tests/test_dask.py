@@ -1,0 +1,212 @@
+"""Fits on a Dask cluster: the same rules as in memory, for any partitions; faults and wrong input."""
+
+import ast
+import itertools
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conftest import make_mixed
+from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier
+from internal import classifier
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+
+SECONDS = 240  # for one test: a fit on a cluster that is lost must end
+
+
+@pytest.fixture(autouse=True)
+def time_limit():
+    """End a test that hangs."""
+
+    def stop(*_):
+        raise TimeoutError(f"the test took more than {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def mixed(n=240, seed=3):
+    """Return a table with columns of all types and the labels in the column y."""
+    X, y = make_mixed(n, seed=seed)
+    frame = pd.DataFrame(X)
+    frame["smoker"] = frame["smoker"].astype("boolean")
+    return frame.assign(y=list(y))
+
+
+def as_dask(frames):
+    """Return a Dask DataFrame with exactly these partitions."""
+    return dd.from_map(lambda k: frames[k], range(len(frames)), meta=frames[0].iloc[:0])
+
+
+def split(frame, n):
+    """Return n consecutive parts of a frame; with more parts than records, some are empty."""
+    cuts = np.linspace(0, len(frame), n + 1).astype(int)
+    return [frame.iloc[begin:end] for begin, end in itertools.pairwise(cuts)]
+
+
+def small(**params):
+    """Return a classifier that asks few questions."""
+    return classifier(**{"random_state": 0, "max_rules": 3, "scorecards": None, "min_evidence": 0} | params)
+
+
+PARTITIONS = {
+    "1": lambda frame: [frame],
+    "2": lambda frame: split(frame, 2),
+    "7": lambda frame: split(frame, 7),
+    "50": lambda frame: split(frame, 50),
+    "empty ones": lambda frame: [frame[:0], frame[:100], frame[:0], frame[:0], frame[100:], frame[:0]],
+    "one record": lambda frame: [frame[:1], frame[1:2], frame[2:]],
+    "a class each": lambda frame: [frame[frame["y"] == label] for label in sorted(frame["y"].unique())],
+    "a category each": lambda frame: [part for _, part in frame.groupby("sex", dropna=False, sort=False)],
+}
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_the_rules_of_the_local_fit_for_any_partitions(client, name):
+    parts = PARTITIONS[name](mixed())
+    ref = small().fit(pd.concat(parts), "y")
+    got = small().fit(as_dask(parts), "y")
+    assert len(ref.rule_set_) > 1
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+    assert got.history_ == ref.history_
+    assert got.feature_names_in_.tolist() == ref.feature_names_in_.tolist()
+    assert got.classes_.tolist() == ref.classes_.tolist()
+
+
+FITS = {
+    "default": lambda: DiverseRuleSetClassifier(random_state=0, max_rules=2),
+    "scorecard": lambda: small(scorecards="auto"),
+    "threads": lambda: small(n_jobs=2),
+    "paper": lambda: DRSClassifier(random_state=0, n_candidates=20, max_rules=3),
+    "missing values": lambda: small(missing_values={"sex": "F"}),
+    "given": lambda: small(
+        given_rules=["IF age > 61.7 AND smoker = True THEN good"],
+        monotone={"age": {"good": "increasing"}},
+        forbidden=["size"],
+    ),
+    "given scorecards": lambda: small(
+        scorecards=['points (for good): 3 if age > 61.7, -2 if smoker = True, 2 if sex = "F"'], max_rules=2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_the_rules_of_the_local_fit_for_any_parameters(client, name):
+    frame = mixed()
+    ref = FITS[name]().fit(frame, "y")
+    got = FITS[name]().fit(as_dask(split(frame, 3)), "y")
+    assert len(ref.rule_set_) > 0
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+
+
+def test_labels_as_a_series(client):
+    frame = mixed()
+    X = as_dask(split(frame, 3))
+    ref = small().fit(frame.drop(columns="y"), frame["y"])
+    got = small().fit(X.drop(columns="y"), X["y"])
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+
+
+def test_categories_of_unlike_codes(client):
+    """Each partition has the categories in another order, and some partitions lack some."""
+    frame = mixed()[["age", "sex", "size", "y"]]
+    parts = split(frame, 4)
+    for k, part in enumerate(parts):
+        values = [value for value in part["sex"].unique() if isinstance(value, str)]
+        parts[k] = part.assign(sex=pd.Categorical(part["sex"], categories=values[::-1] if k % 2 else values))
+    ref = small().fit(frame, "y")
+    got = small().fit(as_dask(parts), "y")
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+
+
+def test_ordered_categories(client):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 300)
+    size = pd.Categorical.from_codes(codes, ["S", "M", "L", "XL"], ordered=True)
+    frame = pd.DataFrame({"size": size, "x": rng.random(300), "y": (codes > 1) ^ (rng.random(300) < 0.1)})
+    ref = small().fit(frame, "y")
+    got = small().fit(as_dask(split(frame, 3)), "y")
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+
+
+def test_columns_with_more_values_than_are_counted(client, monkeypatch):
+    """Coarse summaries are counted again on the workers, in further passes."""
+    from diverse_rule_sets.data import _category_counts, _encoder, _scan, _summaries
+
+    for module in (_encoder, _scan):
+        monkeypatch.setattr(module, "pairs_for", lambda _: 64)
+    monkeypatch.setattr(_summaries.ColumnSummary.__init__, "__defaults__", (40,))
+    monkeypatch.setattr(_summaries, "MAX_VALUES", 40)
+    monkeypatch.setattr(_category_counts, "_N_BUCKETS", 32)
+    rng = np.random.default_rng(1)
+    n = 3000
+    x, word = rng.lognormal(size=n), np.minimum(rng.geometric(0.02, n), 150)
+    frame = pd.DataFrame({"x": x, "word": [f"w{k}" for k in word], "z": rng.normal(size=n)})
+    frame["y"] = np.where((x > 1.2) ^ (word < 9), "a", "b")
+    ref = small().fit(frame, "y")
+    stages = []
+    got = small().fit(as_dask(split(frame, 5)), "y", on_progress=lambda progress: stages.append(progress.stage))
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+    assert "reading again" in stages
+
+
+def test_dask_is_imported_by_one_module_only():
+    import diverse_rule_sets
+
+    source = Path(diverse_rule_sets.__file__).parent
+    found = set()
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.split(".")[0] in ("dask", "distributed") for name in names):
+                found.add(path.relative_to(source).as_posix())
+    assert found == {"data/_dask.py"}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "dataset", "row groups"])
+def test_files_with_a_client(client, tmp_path, kind):
+    pa_dataset = pytest.importorskip("pyarrow.dataset")
+    frame = mixed()
+    frame["smoker"] = frame["smoker"].astype(object).where(frame["smoker"].notna(), None)
+    for k, part in enumerate(split(frame, 1 if kind == "row groups" else 3)):
+        if kind == "csv":
+            part.to_csv(tmp_path / f"{k}.csv", index=False)
+        else:
+            part.to_parquet(tmp_path / f"{k}.parquet", row_group_size=50, index=False)
+    X = pa_dataset.dataset(tmp_path) if kind == "dataset" else str(tmp_path)
+    got = small().fit(X, "y", client=client)
+    ref = _without_client(lambda: small().fit(X, "y"))
+    assert got._traffic.n_round_trips > 0
+    assert not hasattr(ref, "_traffic")
+    assert got.rule_set_.to_json() == ref.rule_set_.to_json()
+
+
+def _without_client(function):
+    """Call a function in a process-wide state without a current client."""
+    from diverse_rule_sets.data import _dask
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_dask, "_current_client", lambda: None)
+        return function()
