@@ -39,7 +39,7 @@ def client():
     with (
         dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -186,7 +186,7 @@ def test_dask_is_imported_by_one_module_only():
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "dataset", "row groups"])
-def test_files_with_a_client(client, tmp_path, kind):
+def test_files_with_a_client(client, tmp_path, kind, monkeypatch):
     pa_dataset = pytest.importorskip("pyarrow.dataset")
     frame = mixed()
     frame["smoker"] = frame["smoker"].astype(object).where(frame["smoker"].notna(), None)
@@ -196,6 +196,7 @@ def test_files_with_a_client(client, tmp_path, kind):
         else:
             part.to_parquet(tmp_path / f"{k}.parquet", row_group_size=50, index=False)
     X = pa_dataset.dataset(tmp_path) if kind == "dataset" else str(tmp_path)
+    monkeypatch.setattr("diverse_rule_sets.sources._arrow_files.MAX_RECORDS", 100)  # of a part of a Parquet file
     got = small().fit(X, "y", client=client)
     ref = _without_client(lambda: small().fit(X, "y"))
     assert got._traffic.n_round_trips > 0
@@ -210,3 +211,107 @@ def _without_client(function):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_dask, "_current_client", lambda: None)
         return function()
+
+
+@pytest.mark.parametrize("labels", ["words", "numbers", "booleans"])
+def test_predictions_of_a_dask_frame_are_lazy(client, labels):
+    frame = mixed()
+    if labels != "words":
+        codes = (frame["y"] == "good").astype(int)
+        frame["y"] = codes if labels == "numbers" else codes.astype(bool)
+    frame.index = frame.index * 3 + 5
+    clf = small().fit(frame, "y")
+    X = as_dask([frame[:0], *split(frame, 3)]).drop(columns="y")
+    for method in ("predict", "predict_proba", "explain"):
+        ref, lazy = getattr(clf, method)(frame.drop(columns="y")), getattr(clf, method)(X)
+        got = lazy.compute()
+        assert isinstance(lazy, dd.Series if method == "predict" else dd.DataFrame)
+        assert got.index.tolist() == frame.index.tolist()
+        if method == "predict":
+            assert (lazy.name, lazy.dtype) == (got.name, got.dtype)
+            assert got.tolist() == ref.tolist()
+            continue
+        assert lazy.dtypes.tolist() == got.dtypes.tolist()
+        if method == "predict_proba":
+            assert lazy.columns.tolist() == clf.classes_.tolist()
+            assert np.array_equal(got.to_numpy(), ref)
+        else:
+            assert got["reason"].tolist() == ref["reason"].tolist()
+            assert got["covering"].tolist() == ref["covering"].tolist()
+            assert got["label"].tolist() == ref["label"].tolist()
+
+
+def test_score_by_partition(client):
+    frame = mixed()
+    clf = small().fit(frame, "y")
+    X = as_dask([*split(frame, 4), frame[:0]])
+    assert clf.score(X, "y") == clf.score(frame, "y") < 1
+    assert clf.score(X.drop(columns="y"), X["y"]) == clf.score(frame, "y")
+
+
+def test_wrong_input_has_a_clear_error(client):
+    frame = mixed(60)
+    X = as_dask(split(frame, 2))
+    labels = X["y"]
+    cases = [
+        (X, "z", {}, ValueError, "y must be the name of a column of X, got 'z'"),
+        (X, frame["y"], {}, TypeError, "y must be the name of a column of X, or a Dask Series"),
+        (X, "y", {"client": "tcp://127.0.0.1:8786"}, TypeError, "client must be a distributed.Client"),
+        (X, "y", {"sample_weight": "age"}, ValueError, "sample_weight is not available on a cluster"),
+        (X, "y", {"cache_dir": "."}, ValueError, "cache_dir is for fits on this machine"),
+        (X, labels.repartition(npartitions=1), {}, ValueError, "X has 2 partitions, but y has 1"),
+        (X, as_dask([frame["y"][:30], frame["y"][:20]]), {}, ValueError, "partition 2 of X has 30 records, but 20"),
+        (X[["y"]], "y", {}, ValueError, "has no column for rules besides the target 'y'"),
+        (as_dask([frame[:0], frame[:0]]), "y", {}, ValueError, "Found array with 0 sample"),
+        (frame, "y", {"client": client}, TypeError, "client is for tables that workers can read"),
+        (as_dask([frame[:30], frame[30:].assign(age="old")]), "y", {}, ValueError, "partition 2 of X: column 'age'"),
+        (as_dask([frame[:30], frame[30:].assign(y=None)]), "y", {}, ValueError, "30 missing labels in the target 'y'"),
+        (as_dask([frame[:30], frame[30:].drop(columns="age")]), "y", {}, ValueError, "different columns: 'age'"),
+    ]
+    for table, y, options, kind, text in cases:
+        clf = small()
+        with pytest.raises(kind, match=text):
+            clf.fit(table, y, **options)
+        assert not hasattr(clf, "rule_set_")
+
+
+def test_a_frame_that_changes_is_an_error(client, tmp_path):
+    frame = mixed(100)
+
+    def read(k):
+        again = (tmp_path / str(k)).exists()
+        (tmp_path / str(k)).touch()
+        return frame[50 * k : 50 * k + 49 + again]
+
+    X = dd.from_map(read, range(2), meta=frame.iloc[:0])
+    with pytest.raises(ValueError, match="the records changed between two readings"):
+        small().fit(X, "y")
+
+
+def test_a_partition_that_cannot_be_read_again(client, tmp_path):
+    frame = mixed(100)
+
+    def read(k):
+        if (tmp_path / str(k)).exists() and k:
+            raise OSError("the disk of partition 2 is gone")
+        (tmp_path / str(k)).touch()
+        return frame[50 * k : 50 * k + 50]
+
+    X = dd.from_map(read, range(2), meta=frame.iloc[:0])
+    with pytest.raises(OSError, match="the disk of partition 2 is gone"):
+        small().fit(X, "y")
+
+
+def test_no_cluster_and_a_closed_client():
+    X = as_dask(split(mixed(60), 2))
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit=0
+    ) as cluster:
+        closed = distributed.Client(cluster, set_as_default=False)
+        closed.close()
+        with pytest.raises(ValueError, match="client must be connected to a scheduler, but it is closed"):
+            small().fit(X, "y", client=closed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("diverse_rule_sets.data._dask._current_client", lambda: None)
+        with pytest.raises(ValueError, match="X is a Dask DataFrame, but there is no cluster"):
+            small().fit(X, "y")

@@ -30,11 +30,18 @@ from diverse_rule_sets.data._bit_file import encode
 from diverse_rule_sets.data._cluster import ClusterTable
 from diverse_rule_sets.data._copies import n_copies
 from diverse_rule_sets.data._cut_points import Target
+from diverse_rule_sets.data._dask import is_dask_frame
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._weighted import WeightedBackend
+from diverse_rule_sets.estimators._dask_frames import (
+    accuracy_of_partitions,
+    lazy_explanations,
+    lazy_labels,
+    lazy_probabilities,
+)
 from diverse_rule_sets.estimators._reading import Training, read_training
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
@@ -161,6 +168,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             that. A record of weight 0 is left out, and so is a label that has no other records. What is drawn at random
             depends on the order of the records, with and without weights
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
+        client : a ``distributed.Client``, to fit on the workers of a Dask cluster: X is a Dask DataFrame (y is then the
+            name of a column, or a Dask Series with the same partitions), paths that all workers can read, or a pyarrow
+            Dataset. By default the current client, if there is one. The rules are the same
         cache_dir : an existing folder for the bits of a table that is read in batches, which are used again by a fit on
             the same, unchanged files with the same conditions; by default they are in a temporary file
 
@@ -206,8 +216,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each record: of the deciding rule or fallback rule, or else the default label.
 
-        X may be any table that :meth:`fit` accepts; what is read in batches is predicted in batches.
+        X may be any table that :meth:`fit` accepts; what is read in batches is predicted in batches. For a Dask
+        DataFrame, the labels are a lazy Dask Series with its index.
         """
+        if is_dask_frame(X):
+            return lazy_labels(self, X)
         return joined(self._labels_of(answers) for answers in self._all_answers(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -215,8 +228,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         They are the class shares of the training records that the deciding rule covers, smoothed with the shares of
         the whole table. If the class counts of rules are added up, they are the shares of all covering rules together.
-        The label of a rule need not be its likeliest class.
+        The label of a rule need not be its likeliest class. For a Dask DataFrame, they are a lazy Dask DataFrame.
         """
+        if is_dask_frame(X):
+            return lazy_probabilities(self, X)
         return joined(self._probabilities_of(answers) for answers in self._all_answers(X))
 
     def _labels_and_probabilities(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -237,6 +252,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         With ``sample_weight``, a vector or the name of a column of X, the share of their weight.
         """
+        if is_dask_frame(X):
+            return accuracy_of_partitions(self, X, y, sample_weight)
         source = as_source(X)
         if source is not None:
             return accuracy_in_batches(self, source, y, sample_weight)
@@ -254,8 +271,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ``agreement``, whether two or more of these rules have the same label; ``contradiction``, whether some have
         different labels; ``reason``, a sentence, which names the points of the record if the deciding rule tests
         points, and the other covering rules that agree with the deciding rule or contradict it. The frame is of the
-        same library as X (and has its index); for arrays it is pandas, or else polars.
+        same library as X (and has its index); for arrays it is pandas, or else polars; for a Dask DataFrame it is lazy.
         """
+        if is_dask_frame(X):
+            return lazy_explanations(self, X)
         source = as_source(X)
         if source is None:
             return as_frame(X, self._explained(self._answer(X)))
