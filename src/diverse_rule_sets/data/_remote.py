@@ -28,17 +28,23 @@ class _CoverFacts(NamedTuple):
     positions: Integers
 
 
+# What is known about so many covers is remembered at most.
+_MAX_FACTS = 100_000
+
+
 class _FactTable:
-    """What is known about covers, and the covers about which nothing is known yet."""
+    """What is known about covers, by identity, and the covers about which nothing is known yet."""
 
     def __init__(self) -> None:
-        self.known: weakref.WeakKeyDictionary[Handle, _CoverFacts] = weakref.WeakKeyDictionary()
+        self.known: dict[int, _CoverFacts] = {}
         self.unknown: weakref.WeakSet[Handle] = weakref.WeakSet()
 
     def add(self, covers: Sequence[Handle], facts: Facts) -> None:
         """Keep what is known about some covers."""
+        if len(self.known) > _MAX_FACTS:
+            self.known.clear()
         for j, cover in enumerate(covers):
-            self.known[cover] = _CoverFacts(facts.counts[j], int(facts.fingerprints[j]), facts.positions[:, j])
+            self.known[cover.identity] = _CoverFacts(facts.counts[j], int(facts.fingerprints[j]), facts.positions[:, j])
             self.unknown.discard(cover)
 
 
@@ -75,7 +81,8 @@ class RemoteBackend:
     def _cover(self, operation: str, *arguments: Any) -> Handle:
         """Return a new cover."""
         cover = self._session.define(self._handle, operation, *arguments)
-        self._facts.unknown.add(cover)
+        if cover.identity not in self._facts.known:
+            self._facts.unknown.add(cover)
         return cover
 
     def _fixed_cover(self, operation: str, *arguments: Any) -> Handle:
@@ -99,12 +106,15 @@ class RemoteBackend:
 
     def _facts_of(self, *covers: Handle) -> list[_CoverFacts]:
         """Return what is known about some covers; if it must be asked, that of all new covers is."""
-        if any(cover not in self._facts.known for cover in covers):
-            asked = list({*covers, *self._facts.unknown} - set(self._facts.known))
+        known = self._facts.known
+        missing = [cover for cover in covers if cover.identity not in known]
+        if missing:
+            asked = list({*missing, *self._facts.unknown})
             number = self._handle.known.number
             question = Question(number, "facts", ([cover.ref for cover in asked],), "facts")
             self._facts.add(asked, self._session.ask(question)[0])
-        return [self._facts.known[cover] for cover in covers]
+            return self._facts_of(*covers)
+        return [known[cover.identity] for cover in covers]
 
     def _positions(self, cover: Handle, ks: Integers) -> Positions:
         return Positions(np.asarray(ks, np.int64), np.cumsum(self._facts_of(cover)[0].positions))
@@ -162,7 +172,10 @@ class RemoteBackend:
 
     def sizes_within(self, covers: Sequence[Handle], within: Handle) -> Any:
         """Count the records of each cover that lie within another one."""
-        return self._ask("sizes_within", list(covers), within)
+        if not len(covers):
+            return np.zeros(0, self.class_totals.dtype)
+        both = [self.intersection(cover, within) for cover in covers]
+        return np.array([facts.counts.sum() for facts in self._facts_of(*both)])
 
     def extension_counts(self, bodies: Sequence[Body], marked: Handle) -> Any:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
@@ -209,11 +222,11 @@ class RemoteBackend:
 
     def union(self, one: Handle, other: Handle) -> Handle:
         """Return the records that lie in at least one of two covers."""
-        return self._cover("union", one, other)
+        return one if one is other else self._cover("union", one, other)
 
     def intersection(self, one: Handle, other: Handle) -> Handle:
         """Return the records that lie in both covers."""
-        return self._cover("intersection", one, other)
+        return one if one is other else self._cover("intersection", one, other)
 
     def difference(self, one: Handle, other: Handle) -> Handle:
         """Return the records of the first cover that do not lie in the second."""

@@ -17,6 +17,19 @@ Send = Callable[[Message], list[Any] | None]
 _MAX_ATTEMPTS = 20
 
 
+# Operations whose results are the same for all backends of the same records.
+_SET_OPERATIONS = ("union", "intersection", "difference")
+# So many definitions are remembered at most.
+_MAX_IDENTITIES = 200_000
+
+
+def _comparable(argument: Any) -> Any:
+    """Return an argument with identities in place of handles, in a form that can be compared."""
+    if isinstance(argument, Handle):
+        return "value", argument.identity
+    return tuple(map(_comparable, argument)) if isinstance(argument, list) else argument
+
+
 class _Known:
     """A value of the shards: its definition, and the values that this needs."""
 
@@ -28,12 +41,18 @@ class _Known:
 
 
 class Handle:
-    """A value of the shards: a cover, or a backend. The shards keep it until the handle is deleted."""
+    """A value of the shards: a cover, or a backend. The shards keep it until the handle is deleted.
 
-    __slots__ = ("__weakref__", "known")
+    Parameters
+    ----------
+    known : its definition
+    identity : a number that is the same for values with the same definition, also of handles that are deleted
+    """
 
-    def __init__(self, known: _Known) -> None:
-        self.known = known
+    __slots__ = ("__weakref__", "identity", "known")
+
+    def __init__(self, known: _Known, identity: int) -> None:
+        self.known, self.identity = known, identity
 
     @property
     def ref(self) -> Ref:
@@ -58,20 +77,39 @@ class Session:
         self._dropped: deque[int] = deque()  # deletions may happen at any time, in any thread
         self._forgotten: deque[int] = deque()
         self._n_messages = 0
-        self.root = Handle(_Known(ROOT, Definition(ROOT, "", ()), ()))
+        self._identities: dict[Any, int] = {}
+        self._next_identity = itertools.count(1)
+        self._live: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
+        self.root = Handle(_Known(ROOT, Definition(ROOT, "", ()), ()), 0)
 
     def define(self, backend: Handle, operation: str, *arguments: Any) -> Handle:
-        """Return a new value; nothing is sent yet. Arguments may hold handles, also in lists."""
+        """Return a value; nothing is sent yet. Arguments may hold handles, also in lists."""
+        identity = self._identity(backend, operation, arguments)
+        live = self._live.get(identity)
+        if live is not None:
+            return live
         needs = [backend.known, *(handle.known for handle in _handles_in(arguments))]
         definition = Definition(backend.known.number, operation, with_refs(arguments))
         with self._lock:
             known = _Known(next(self._numbers), definition, needs)
             self._known[known.number] = known
             self._new.append(known.number)
-        handle = Handle(known)
+        handle = self._live[identity] = Handle(known, identity)
         weakref.finalize(known, self._forgotten.append, known.number).atexit = False
         weakref.finalize(handle, _drop, known, self._dropped).atexit = False
         return handle
+
+    def _identity(self, backend: Handle, operation: str, arguments: tuple[Any, ...]) -> int:
+        """Return the number of a definition; a new one if it cannot be compared with others."""
+        of_backend = -1 if operation in _SET_OPERATIONS else backend.identity
+        try:
+            key = of_backend, operation, *map(_comparable, arguments)
+            with self._lock:
+                if len(self._identities) > _MAX_IDENTITIES:
+                    self._identities.clear()
+                return self._identities.setdefault(key, next(self._next_identity))
+        except TypeError:  # arrays
+            return next(self._next_identity)
 
     def ask(self, *questions: Question) -> list[Any]:
         """Send questions to all shards in one message, and return the answers."""
