@@ -166,6 +166,8 @@ def test_records_chosen_by_position(make, table, data):
     drawn = records[ks]
     held = [tuple(np.flatnonzero(items[i]).tolist()) for i in drawn]
     assert list(backend.items_at(cover, ks).tuples()) == held
+    every = backend.items_of([(cover, ks), (backend.everything, np.array([0])), (cover, ks[:0]), (cover, ks[:2])])
+    assert list(every.tuples()) == [*held, tuple(np.flatnonzero(items[0]).tolist()), *held[:2]]
     assert backend.classes_at(cover, ks).tolist() == y[drawn].tolist()
     lists = Lists.of(bodies)
     inside = [[bool(items[i, list(body)].all()) for i in drawn] for body in bodies]

@@ -268,7 +268,16 @@ class RemoteBackend:
 
     def items_at(self, cover: Handle, ks: Integers) -> Lists:
         """Return the items of the k-th record of a cover, for each k."""
-        numbers, lists = self._ask("items_at", cover, self._positions(cover, ks), combination="lists")
+        return self.items_of([(cover, ks)])
+
+    def items_of(self, drawn: Sequence[tuple[Handle, Integers]]) -> Lists:
+        """Return the items of the records at some positions in several covers, one after the other."""
+        self._facts_of(*(cover for cover, _ in drawn))
+        parts, n = [], 0
+        for cover, ks in drawn:
+            parts.append([cover, self._positions(cover, ks), n])
+            n += len(ks)
+        numbers, lists = self._ask("items_of", parts, combination="lists")
         return lists.take(np.argsort(numbers, kind="stable"))
 
     def _at(self, operation: str, *arguments: Any) -> Any:

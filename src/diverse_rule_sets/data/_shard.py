@@ -230,8 +230,11 @@ def _listed(backend: Backend, found: Mapping[int, Cover] | Leaders, number: int)
     return covers.get(number, backend.nothing)
 
 
-def _items_at(backend: Backend, cover: Cover, own: Own) -> tuple[Integers, Lists]:
-    return own.numbers, backend.items_at(cover, own.ks) if own.ks.size else Lists.of([])
+def _items_of(backend: Backend, drawn: Sequence[tuple[Cover, Own, int]]) -> tuple[Integers, Lists]:
+    """Return the items of the records at some positions, and the number of each; covers come with a first number."""
+    some = [(cover, own, first) for cover, own, first in drawn if own.ks.size]
+    numbers = [np.zeros(0, np.int64), *(own.numbers + first for _, own, first in some)]
+    return np.concatenate(numbers), backend.items_of([(cover, own.ks) for cover, own, _ in some])
 
 
 def _at(name: str) -> Callable[..., Any]:
@@ -286,7 +289,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "listed": _listed,
     "leader": lambda _, found, k: found.leaders[k],
     "pick": lambda backend, cover, own: backend.pick(cover, own.ks),
-    "items_at": _items_at,
+    "items_of": _items_of,
     "classes_at": _at("classes_at"),
     "weights_at": _at("weights_at"),
     "contain": _contain,
