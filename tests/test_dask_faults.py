@@ -1,5 +1,6 @@
 """Faults of a Dask cluster with processes: killed workers, other versions, a scheduler that is gone; never a hang."""
 
+import gc
 import os
 import signal
 import threading
@@ -64,7 +65,8 @@ def small():
 
 def kill_a_worker(client, number):
     """Kill the process of a worker; its nanny starts another one."""
-    pids = sorted(client.run(os.getpid).values())
+    client.wait_for_workers(1, timeout=60)
+    pids = sorted(client.run(os.getpid, on_error="ignore").values())
     os.kill(pids[number % len(pids)], signal.SIGKILL)
 
 
@@ -93,28 +95,26 @@ def test_the_same_rules_on_processes(client):
     assert got.rule_set_.to_json() == small().fit(frame, "y").rule_set_.to_json()
 
 
-@pytest.mark.parametrize("numbers", [(1,), (2,), (3,), (4, 30, 31, 80), (10, 20, 45, 60, 61)])
-def test_workers_that_are_killed(client, after_round_trips, numbers):
+@pytest.mark.parametrize("numbers", [(1, 4), (2, 9), (3, 20), (4, 15, 30), (10, 25, 40)])
+def test_workers_that_are_killed(after_round_trips, numbers):
+    """The lost partitions are read and packed again by the workers that are left."""
     frame = table()
     ref = small().fit(frame, "y")
     killed = []
+    with cluster() as own, distributed.Client(own, set_as_default=False) as client:
 
-    def kill(number):
-        client.wait_for_workers(2, timeout=60)
-        time.sleep(0.5)  # a nanny does not start a worker again that is killed while it starts
-        kill_a_worker(client, number)
-        killed.append(number)
+        def kill(number):
+            kill_a_worker(client, number)
+            killed.append(number)
 
-    after_round_trips(numbers, kill)
-    got = small().fit(as_dask(frame, 5), "y")
+        after_round_trips(numbers, kill)
+        got = small().fit(as_dask(frame, 5), "y", client=client)
     assert tuple(killed) == numbers
     assert got.rule_set_.to_json() == ref.rule_set_.to_json()
 
 
-def test_a_hundred_bytes_are_left_on_the_workers_after_a_fit(client):
+def test_nothing_is_left_on_the_workers_after_a_fit(client):
     """No future of a fit is left, so the workers keep nothing of it."""
-    import gc
-
     small().fit(as_dask(table(), 3), "y")
     gc.collect()
     for _ in range(50):
