@@ -50,7 +50,8 @@ def on_cluster(n: int, n_workers: int, scorecards: str | None) -> tuple[float, s
     X = dd.from_map(partial(_of_sizes, every), range(len(every)), meta=part(0, 1)[:0])
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster):
-        classifier(1, None).fit(X.partitions[:1].sample(frac=0.01, random_state=1), "y")  # compiles the kernels
+        some = dd.from_map(partial(_of_sizes, [2000] * 4 * n_workers), range(4 * n_workers), meta=part(0, 1)[:0])
+        classifier(1, scorecards).fit(some, "y")  # compiles the kernels on all workers
         start = time.perf_counter()
         clf = classifier(1, scorecards).fit(X, "y")
         return time.perf_counter() - start, clf.rule_set_.to_json(), clf

@@ -315,3 +315,31 @@ def test_no_cluster_and_a_closed_client():
         patch.setattr("diverse_rule_sets.data._dask._current_client", lambda: None)
         with pytest.raises(ValueError, match="X is a Dask DataFrame, but there is no cluster"):
             small().fit(X, "y")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_command_with_a_scheduler(client, tmp_path, ending, monkeypatch, capsys):
+    """The types of the columns of text files are found from all files: the numbers of one file are text in another."""
+    from diverse_rule_sets.cli import main
+
+    frame = mixed().drop(columns="smoker").assign(code=lambda frame: np.arange(len(frame)).astype(str))
+    frame.loc[200:, "code"] = "x"
+    for k, part in enumerate(split(frame, 3)):
+        (part.to_csv if ending == "csv" else part.to_parquet)(tmp_path / f"{k}.{ending}", index=False)
+    monkeypatch.chdir(tmp_path.parent)
+    options = f"fit {tmp_path} -t y --drop size --max-rules 2 --scorecards none --test-size 0 -o".split()
+    address = client.scheduler.address
+    assert main([*options, "cluster.json", "--scheduler", address]) == 0
+    assert "rules that are learnt on a cluster are not measured" in capsys.readouterr().err
+    assert _without_client(lambda: main([*options, "local.json"])) == 0
+    assert Path("cluster.json").read_text("utf8") == Path("local.json").read_text("utf8")
+    capsys.readouterr()
+    for more, text in (
+        (["--scheduler", address, "--weight", "age"], "--weight cannot be used with --scheduler"),
+        (["--scheduler", address, "--drop", "nothing"], "--drop names 'nothing'"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "there is no Dask scheduler at 'tcp://127.0.0.1:1'"),
+    ):
+        monkeypatch.setattr("diverse_rule_sets.data._dask._CONNECT", 2.0)
+        assert main([*options, "other.json", *more]) != 0
+        assert text in capsys.readouterr().err
+    assert not Path("other.json").exists()

@@ -12,20 +12,21 @@ import pickle
 import sys
 import time
 import uuid
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from diverse_rule_sets._input.checks import did_you_mean, list_text
 from diverse_rule_sets.data._cluster import Traffic
 from diverse_rule_sets.data._parts import FrameSource, with_labels
 from diverse_rule_sets.sources._as_source import as_source
-from diverse_rule_sets.sources._files import FileSource
 from diverse_rule_sets.sources._source import Source, check_target
 
 # A fit ends with an error if there is no worker, or no scheduler, for so many seconds.
 PATIENCE = 60.0
 # While the result of a task is awaited, the cluster is looked at every so many seconds.
 _INTERVAL = 1.0
+_CONNECT = 10.0  # seconds
 _PACKAGES = ("diverse_rule_sets", "numpy")
 
 
@@ -58,6 +59,31 @@ def client_for(client: Any, needed: bool) -> Any:
     return checked_client(client)
 
 
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Connect to a scheduler for the `with` block; raise an error if there is none."""
+    try:
+        import distributed
+    except ImportError:
+        raise _no_dask("--scheduler") from None
+    try:
+        client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        text = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"there is no Dask scheduler at {address!r}, expected one such as tcp://host:8786: {text}"
+        ) from None
+    with client:
+        yield client
+
+
+def _no_dask(name: str) -> ImportError:
+    return ImportError(
+        f"{name} needs the packages dask and distributed, which are not installed: "
+        "pip install 'diverse-rule-sets[dask]'"
+    )
+
+
 def _current_client() -> Any:
     """Return the client of the user that was made last and is open; None inside a task of a worker."""
     import distributed
@@ -77,10 +103,7 @@ def checked_client(client: Any) -> Any:
     try:
         import distributed
     except ImportError:
-        raise ImportError(
-            "client needs the packages dask and distributed, which are not installed: "
-            "pip install 'diverse-rule-sets[dask]'"
-        ) from None
+        raise _no_dask("client") from None
     if not isinstance(client, distributed.Client):
         raise TypeError(f"client must be a distributed.Client, or None, got {type(client)}")
     if client.status != "running":
@@ -129,7 +152,7 @@ def cluster_tasks(X: Any, y: Any, client: Any) -> tuple[DaskTasks, Hashable, str
 
 def _kinds(tasks: DaskTasks) -> dict[Hashable, str]:
     """Return the types of the columns of text files, from the cells of all files."""
-    if not any(isinstance(source, FileSource) and source.has_texts for source in tasks.sources):
+    if not any(source.has_texts for source in tasks.sources):
         return {}
     guesses = tasks.submit("types", _merged_guesses, tasks.of_parts("guess", _guess, None))
     found: dict[Hashable, str] = pickle.loads(tasks.result(guesses))
@@ -317,7 +340,8 @@ class DaskTasks:
         last_seen = time.monotonic()
         while True:
             try:
-                distributed.wait([task], timeout=_INTERVAL)
+                with self._client.as_current():
+                    distributed.wait([task], timeout=_INTERVAL)
                 return
             except TimeoutError:
                 status = self._client.status

@@ -75,6 +75,11 @@ class Source(ABC):
         """Return consecutive parts that other processes can read; None if the source cannot be read elsewhere."""
         return None
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are text columns, which have no types of their own."""
+        return False
+
     def guesses(self) -> dict[Hashable, Any]:
         """Return what the cells of text columns tell about their types; empty for columns that have types."""
         return {}
