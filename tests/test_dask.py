@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import pickle
 import signal
 from pathlib import Path
 
@@ -343,3 +344,48 @@ def test_the_command_with_a_scheduler(client, tmp_path, ending, monkeypatch, cap
         assert main([*options, "other.json", *more]) != 0
         assert text in capsys.readouterr().err
     assert not Path("other.json").exists()
+
+
+def test_messages_do_not_grow_with_the_records(monkeypatch):
+    """The same questions about a hundred times as many records take as many messages, of about as many bytes."""
+    from diverse_rule_sets._bits.bitset import Lists, pack
+    from diverse_rule_sets.data._session import Session
+    from tests.remote import remote_backend
+
+    n_bytes, ask = [], Session.ask
+
+    def counted(self, *questions):
+        answers = ask(self, *questions)
+        n_bytes.append(len(pickle.dumps(questions)) + len(pickle.dumps(answers)))
+        return answers
+
+    monkeypatch.setattr(Session, "ask", counted)
+    rng, found = np.random.default_rng(0), []
+    items, y = rng.random((6, 200)) < 0.5, rng.integers(0, 3, 200)
+    for n in (1, 100):
+        n_bytes.clear()
+        backend = remote_backend(pack(np.tile(items, n)), np.tile(y, n), 3)
+        one, other = backend.cover((1, 2)), backend.of_class(1)
+        covers = [backend.union(one, other), backend.difference(one, other)]
+        assert backend.class_counts(covers[0]).sum() > backend.class_counts(covers[1]).sum() > 0
+        backend.extension_counts([(0,), (1, 3)], covers[0])
+        backend.items_at(covers[0], np.array([0, 5]))
+        backend.shared_counts(Lists.of([(0,), (2, 4)]), covers)
+        found.append((len(n_bytes), sum(n_bytes)))
+    assert found[0][0] == found[1][0] == 4
+    assert found[1][1] <= 1.1 * found[0][1]
+
+
+def test_a_grid_search_on_the_backend_of_joblib(client):
+    """Fits inside tasks of workers are local, also of a path."""
+    import joblib
+    from sklearn.model_selection import GridSearchCV
+
+    frame = mixed().drop(columns="smoker")
+    X, y = frame.drop(columns="y"), frame["y"]
+    grid = {"max_rules": [1, 3]}
+    ref = GridSearchCV(small(), grid, cv=2).fit(X, y)
+    with joblib.parallel_backend("dask", client=client):
+        got = GridSearchCV(small(), grid, cv=2).fit(X, y)
+    assert got.cv_results_["mean_test_score"].tolist() == ref.cv_results_["mean_test_score"].tolist()
+    assert got.best_estimator_.rule_set_.to_json() == ref.best_estimator_.rule_set_.to_json()
