@@ -59,7 +59,7 @@ def test_estimates_count_the_rules_that_stay_first(name):
     assert {change.phase for change in changes} >= {None}
     for change in changes:
         expected = setting.estimate(rules.bodies, change.removed, change.bodies)
-        assert rules._estimate(change) == pytest.approx(expected, abs=1e-9)
+        assert rules._estimates(iter([(0, change)]))[0][0] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class BatchLabels:
         self._name = name
         self._codes: dict[tuple[str, Any], int] = {}
         self._distinct: list[NDArray[Any]] = []  # new labels of each batch, as arrays of their type
-        self._parts: list[NDArray[np.int32]] = []
+        self.parts: list[NDArray[np.int32]] = []
         self._n_missing = 0
         self._first_missing = ""
         self._kinds: dict[str, str] = {}  # the first batch with each kind of labels
@@ -41,17 +42,13 @@ class BatchLabels:
         """
         found, values, positions = _distinct(labels)
         codes = np.array([self._code(label, values[k], origin) for k, label in enumerate(found)], np.int64)
-        if len(self._codes) > MAX_LABELS:
-            raise ValueError(
-                f"{origin}: the target {self._name!r} has more than {MAX_LABELS:,} different values, expected a few "
-                "classes"
-            )
+        self._check_number(origin)
         batch = codes[positions]
         n_missing = int((batch < 0).sum())
         if n_missing:
             self._n_missing += n_missing
             self._first_missing = self._first_missing or origin
-        self._parts.append(batch.astype(np.int32))
+        self.parts.append(batch.astype(np.int32))
         return batch
 
     def _code(self, label: Any, stored: Any, origin: str) -> int:
@@ -72,6 +69,30 @@ class BatchLabels:
                 )
         return code
 
+    def merge(self, other: BatchLabels) -> NDArray[np.int64]:
+        """Add the labels of later batches; return the provisional code that each of their codes has here."""
+        mapping = np.empty(len(other._codes), np.int64)
+        for (kind, label), code in other._codes.items():
+            mapping[code] = self._code(label, other._distinct[code][0], other._kinds[kind])
+        self._check_number(next(iter(other._kinds.values()), ""))
+        self._n_missing += other._n_missing
+        self._first_missing = self._first_missing or other._first_missing
+        return mapping
+
+    def without_records(self) -> BatchLabels:
+        """Return the labels without the code of each record."""
+        labels = copy.copy(self)
+        labels.parts = []
+        return labels
+
+    def _check_number(self, origin: str) -> None:
+        """Raise an error if there are too many different labels."""
+        if len(self._codes) > MAX_LABELS:
+            raise ValueError(
+                f"{origin}: the target {self._name!r} has more than {MAX_LABELS:,} different values, expected a few "
+                "classes"
+            )
+
     @property
     def labels(self) -> list[Any]:
         """The different labels, by their provisional codes."""
@@ -79,22 +100,27 @@ class BatchLabels:
 
     def finish(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
         """Return the sorted classes, the final code of each provisional code, and the final code of each record."""
+        codes = np.concatenate(self.parts or [np.zeros(0, np.int32)])
+        classes, order = self.finish_classes(codes.size)
+        return classes, order, order[codes]
+
+    def finish_classes(self, n_records: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the sorted classes, and the final code of each provisional code."""
         if self._n_missing:
             raise ValueError(
                 f"Input y contains NaN: {self._n_missing} missing labels in the target {self._name!r}, the first in "
                 f"{self._first_missing}; leave out those records"
             )
-        codes = np.concatenate(self._parts or [np.zeros(0, np.int32)])
-        if not codes.size:
+        if not n_records:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no records")
         found = self._distinct
         is_object = any(one.dtype == object for one in found)
         labels = np.concatenate([one.astype(object) if is_object else one for one in found])
         # As often as in y, if this matters: many different labels give a warning.
-        repeats = 1 if 2 * labels.size > codes.size else 3
+        repeats = 1 if 2 * labels.size > n_records else 3
         classes, final = encode_labels(np.repeat(labels, repeats), repeats * labels.size)
         order = final[::repeats]
-        return classes, order, order[codes]
+        return classes, order
 
 
 def _distinct(labels: Any) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:

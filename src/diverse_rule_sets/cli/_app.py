@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from typing import Annotated, Any
 
 import typer
 
 from diverse_rule_sets import __version__
-from diverse_rule_sets.cli._errors import UsageError, option_errors, print_message
+from diverse_rule_sets.cli._clusters import Scheduler, check_not_used, fit_on_cluster
+from diverse_rule_sets.cli._errors import UsageError, option_errors
 from diverse_rule_sets.cli._options import (
     PAPER_PARAMETERS,
     PARAMETERS,
@@ -113,6 +113,7 @@ def fit(
     ] = None,
     drop_unlabelled: DropUnlabelled = False,
     weight: Weight = None,
+    scheduler: Scheduler = None,
     as_in_paper: Annotated[
         bool, typer.Option("--as-in-paper", help="Use the method and the defaults of the KDD 2020 paper.")
     ] = False,
@@ -129,7 +130,7 @@ def fit(
     Before that, rules learnt from three quarters of the records are measured on the other quarter.
     """
     from diverse_rule_sets.cli._files import STANDARD, check_inputs, check_output, write_text
-    from diverse_rule_sets.cli._fitting import check_parameters, fit_rules, read_records, split_records
+    from diverse_rule_sets.cli._fitting import check_parameters, fit_and_measure, read_records
     from diverse_rule_sets.cli._messages import print_held_out
     from diverse_rule_sets.cli._terminal import show_rules
 
@@ -137,22 +138,19 @@ def fit(
     check_output(output, table)
     check_parameters(parameters, as_in_paper)
     test_size = splitting.get(TEST_SIZE.name, TEST_SIZE.default)
-    records = read_records(table, reading, parameters, target, drop or [], drop_unlabelled, weight)
-    parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
-    measured = None
-    if parts is not None:
-        train, test = (records.select(rows) for rows in parts)
-        with warnings.catch_warnings(action="ignore"):  # the fit on all records gives the same warnings
-            measured = fit_rules(train, parameters, as_in_paper, verbose, "learning from the training part")
-    elif test_size:
-        print_message("too few records to hold out some of each class: the rules are not measured", "warning")
-    rule_set = fit_rules(records, parameters, as_in_paper, verbose, "learning from all records")
+    if scheduler is None:
+        records = read_records(table, reading, parameters, target, drop or [], drop_unlabelled, weight)
+        rule_set, held_out = fit_and_measure(records, parameters, as_in_paper, verbose, test_size)
+    else:
+        check_not_used({"--weight": weight, "--drop-unlabelled": drop_unlabelled})
+        rule_set = fit_on_cluster(scheduler, table, reading, parameters, target, drop or [], as_in_paper, verbose)
+        held_out = None
     if output is not None:  # before printing: the reader of the standard output may close it
         write_text(rule_set.to_json(), output)
     stream = sys.stderr if output == STANDARD else sys.stdout
     show_rules(rule_set, plain, stream)
-    if measured is not None:
-        print_held_out(measured, test, len(train), stream)
+    if held_out is not None:
+        print_held_out(*held_out, stream)
 
 
 @app.command(epilog=_examples("drs show model.json", "drs show model.json --plain > rules.txt"))

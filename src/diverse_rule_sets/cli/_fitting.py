@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +22,7 @@ from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets.cli._batches import is_large, source_of
 from diverse_rule_sets.cli._codes import kept_codes, typed_codes
 from diverse_rule_sets.cli._column_warnings import warn_about_columns
-from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors
+from diverse_rule_sets.cli._errors import InputError, UsageError, option_errors, print_message
 from diverse_rule_sets.cli._options import COLUMN_PARAMETERS, LABEL_PARAMETERS
 from diverse_rule_sets.cli._predicting import evaluation, figures
 from diverse_rule_sets.cli._progress import show_progress
@@ -268,13 +269,13 @@ def directions_by_column(directions: Mapping[str, Any], names: Sequence[str]) ->
 
 def check_parameters(parameters: Mapping[str, Any], paper: bool) -> None:
     """Raise an error for parameters that are invalid for every table, before a table is read."""
-    known = inspect.signature(_estimator(paper)).parameters
+    known = inspect.signature(estimator(paper)).parameters
     for name in parameters:
         if name not in known:
             flag = "--" + name.replace("_", "-")
             raise UsageError(f"{flag} cannot be used with --as-in-paper" if paper else f"{flag} needs --as-in-paper")
     with option_errors(parameters):
-        _estimator(paper)(**parameters)._check_parameters()
+        estimator(paper)(**parameters)._check_parameters()
 
 
 def check_columns(
@@ -292,7 +293,8 @@ def check_columns(
                 raise UsageError(f"--{option.replace('_', '-')} names {name!r}, {left_out.get(name, reason)}")
 
 
-def _estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:
+def estimator(paper: bool) -> type[DRSClassifier] | type[DiverseRuleSetClassifier]:
+    """Return the classifier: that of the paper, or the default one."""
     return DRSClassifier if paper else DiverseRuleSetClassifier
 
 
@@ -307,9 +309,29 @@ def fit_rules(
     if codes:
         arguments["missing_values"] = typed_codes(codes, records.types, records.cells)
     with option_errors(parameters), show_progress(description, verbose) as progress:
-        clf = _estimator(paper)(**arguments, verbose=progress.verbose)
+        clf = estimator(paper)(**arguments, verbose=progress.verbose)
         rule_set = clf.fit(*records.training, on_progress=progress.on_progress).rule_set_
         return replace(rule_set, missing_values=kept_codes(codes, records.types, records.cells)) if codes else rule_set
+
+
+def fit_and_measure(
+    records: Records | SourceRecords, parameters: Mapping[str, Any], paper: bool, verbose: int, test_size: float
+) -> tuple[RuleSet, tuple[RuleSet, Records | SourceRecords, int] | None]:
+    """Learn rules from all records; before, learn rules from a part of them, to be measured on the others.
+
+    The second result is None if nothing is measured; otherwise these rules, the other records, and the number of
+    records of the part.
+    """
+    parts = split_records(records.y, test_size, parameters.get("random_state", 0)) if test_size else None
+    held_out: tuple[RuleSet, Records | SourceRecords, int] | None = None
+    if parts is not None:
+        train, test = (records.select(rows) for rows in parts)
+        with warnings.catch_warnings(action="ignore"):  # the fit on all records gives the same warnings
+            measured = fit_rules(train, parameters, paper, verbose, "learning from the training part")
+        held_out = measured, test, len(train)
+    elif test_size:
+        print_message("too few records to hold out some of each class: the rules are not measured", "warning")
+    return fit_rules(records, parameters, paper, verbose, "learning from all records"), held_out
 
 
 def split_records(y: pl.Series, share: float, seed: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

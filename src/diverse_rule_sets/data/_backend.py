@@ -235,6 +235,12 @@ class Backend(Protocol):
         Returns one ascending list for each entry of ``ks``, in that order; the entries may repeat. By position.
         """
 
+    def items_of(self, drawn: Sequence[tuple[Cover, Integers]]) -> Lists:
+        """Return the items of the records at some positions in several covers, as ``items_at`` one after the other.
+
+        ``drawn`` are covers with positions in each. By position.
+        """
+
     def classes_at(self, cover: Cover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k: int64 array (ks.size,). By position."""
 

@@ -60,6 +60,29 @@ class CategoryCounts:
             self._add(key, category, row)
         self._reduce()
 
+    def merge(self, other: CategoryCounts, labels: NDArray[np.int64]) -> None:
+        """Add the counts of other records; ``labels`` has the class that each of their classes has here."""
+        if other._buckets is not None:
+            own = self._start_buckets() if self._buckets is None else self._buckets
+            self._buckets = own + other._buckets
+        elif self._buckets is not None:
+            for key, row in other._counts.items():
+                self._buckets[_hash(key) % _N_BUCKETS] += row.sum()
+        self._raise_level(max(self._level, other._level))
+        for key, row in other._counts.items():
+            if self._level and _hash(key) >> (64 - self._level):
+                continue
+            by_class = np.zeros(int(labels[: row.size].max(initial=-1)) + 1, row.dtype)
+            by_class[labels[: row.size]] = row
+            self._add(key, other._values[key], by_class)
+        self._reduce()
+
+    def for_part(self) -> CategoryCounts:
+        """Return counts without records, for a part of the records; they count the same values."""
+        counts = CategoryCounts(self._max_values)
+        counts._wanted = self._wanted
+        return counts
+
     def _add(self, key: Hashable, category: Any, row: NDArray[Any]) -> None:
         before = self._counts.get(key)
         if before is None:
@@ -73,14 +96,27 @@ class CategoryCounts:
         """Keep a sample of the values if there are too many."""
         if len(self._values) <= self._max_values or self._wanted is not None:
             return
-        hashes = {key: _hash(key) for key in self._values}
         if self._buckets is None:
-            self._buckets = np.zeros(_N_BUCKETS)  # sums are exact up to 2**53
-            numbers = np.array([number % _N_BUCKETS for number in hashes.values()])
-            np.add.at(self._buckets, numbers, [self._counts[key].sum() for key in hashes])
-        while len(self._values) > self._max_values:
-            self._level += 1
-            for key in [key for key in self._values if hashes[key] >> (64 - self._level)]:
+            self._buckets = self._start_buckets()
+        hashes = {key: _hash(key) for key in self._values}
+        level = self._level
+        while len(hashes) > self._max_values:
+            level += 1
+            hashes = {key: number for key, number in hashes.items() if not number >> (64 - level)}
+        self._raise_level(level)
+
+    def _start_buckets(self) -> NDArray[np.float64]:
+        """Return the number of records of each bucket, of the values so far."""
+        buckets = np.zeros(_N_BUCKETS)  # sums are exact up to 2**53
+        numbers = np.array([_hash(key) % _N_BUCKETS for key in self._counts], np.int64)
+        np.add.at(buckets, numbers, [self._counts[key].sum() for key in self._counts])
+        return buckets
+
+    def _raise_level(self, level: int) -> None:
+        """Keep the values whose hash begins with so many zero bits."""
+        if level > self._level:
+            self._level = level
+            for key in [key for key in self._values if _hash(key) >> (64 - level)]:
                 del self._values[key], self._counts[key]
 
     def finer(self) -> CategoryCounts | None:

@@ -114,6 +114,12 @@ class Encoder:
             return condition
         return in_whole_numbers(condition, domain, keep_sides=directed)
 
+    def for_transform(self) -> Encoder:
+        """Return a copy with what :meth:`transform` needs and no more, to be sent to other processes."""
+        encoder = Encoder(self.options, self._given)
+        encoder.conditions, encoder.kinds = self.conditions, self.kinds
+        return encoder
+
     @property
     def wider_items(self) -> dict[int, tuple[int, ...]]:
         """The items with a bound on the same side of the same column that hold for more records, nearest first.

@@ -252,6 +252,10 @@ class LocalBackend:
             release(self._rows)
         return Lists.concatenate(parts)
 
+    def items_of(self, drawn: Sequence[tuple[LocalCover, Integers]]) -> Lists:
+        """Return the items of the records at some positions in several covers, one after the other."""
+        return Lists.concatenate([self.items_at(cover, ks) for cover, ks in drawn])
+
     def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k."""
         return self._y[self._positions(cover, ks)]

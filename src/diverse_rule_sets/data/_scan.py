@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,10 +54,10 @@ def scan(
     on_progress : function that is called during the passes
     """
     source = source.with_labels(target)
-    return _Scan(source, target, weights, missing_values, on_progress).run()
+    return Scan(source, target, weights, missing_values, on_progress).run()
 
 
-class _Scan:
+class Scan:
     """The state of :func:`scan`."""
 
     def __init__(
@@ -72,36 +72,40 @@ class _Scan:
         self._on_progress = on_progress
         self._counts: Any = None if weights is None else weights.values
         check_target(target, source)
-        self._names = [name for name in source.names if name != target]
-        if not self._names:
+        self.names = [name for name in source.names if name != target]
+        if not self.names:
             raise ValueError(f"{source.name} has no column for rules besides the target {target!r}")
-        self._summaries = {name: ColumnSummary(name, pairs_for(len(self._names))) for name in self._names}
-        self._labels = BatchLabels(target)
-        self._codes: dict[Hashable, tuple[Any, ...]] = {}
-        self._objects: set[Hashable] = set()
+        self.summaries = {name: ColumnSummary(name, pairs_for(len(self.names))) for name in self.names}
+        self.labels = BatchLabels(target)
+        self.codes: dict[Hashable, tuple[Any, ...]] = {}
+        self.objects: set[Hashable] = set()
 
-    def run(self) -> Scanned:
-        """Return the summaries of all columns."""
+    def read(self) -> None:
+        """Read all records once."""
         progress = RecordProgress("reading", self._source.n_records, self._on_progress)
         for batch in self._source.batches():
             table = self._table(batch)
             counts = self._counts_of(progress.n, table.n_records)
-            labels = self._labels.add(table.native(self._target), batch.origin)
+            labels = self.labels.add(table.native(self._target), batch.origin)
             known = labels >= 0  # others are an error at the end, which counts them
-            for name in self._names:
+            for name in self.names:
                 column = _read(table, name, batch.origin)
                 if column.kind != EMPTY and table.holds_objects(name):
-                    self._objects.add(name)
+                    self.objects.add(name)
                 if known.all():
-                    self._summaries[name].add(column, labels, batch.origin, counts)
+                    self.summaries[name].add(column, labels, batch.origin, counts)
             progress.add(table.n_records)
-        classes, order, codes = self._labels.finish()
+
+    def run(self) -> Scanned:
+        """Return the summaries of all columns."""
+        self.read()
+        classes, order, codes = self.labels.finish()
         self._refine(order, codes)
         free_memory()
-        known_codes = self._settled_codes()
-        blocks = _Blocks(self._source, self._target, self._names, known_codes, classes, codes)
+        known_codes = settled_codes(self.names, self.codes, self._missing_values)
+        blocks = _Blocks(self._source, self._target, self.names, known_codes, classes, codes)
         table = SummaryTable(
-            self._names, codes.size, self._summaries, order, known_codes, frozenset(self._objects), blocks
+            self.names, codes.size, self.summaries, order, known_codes, frozenset(self.objects), blocks
         )
         return Scanned(table, classes, codes)
 
@@ -119,37 +123,25 @@ class _Scan:
         table = as_table(batch.frame)
         if self._missing_values is None:
             return table
-        own = table.select(self._names)
+        own = table.select(self.names)
         codes = settle_codes(self._missing_values, own)
-        for name in self._names:
+        for name in self.names:
             if own.column(name).kind != EMPTY:
-                self._codes.setdefault(name, codes.get(name, ()))
+                self.codes.setdefault(name, codes.get(name, ()))
         return table.with_codes(codes)
-
-    def _settled_codes(self) -> dict[Hashable, tuple[Any, ...]]:
-        """Return the codes of each column that fit its type; columns without values keep all."""
-        if self._missing_values is None:
-            return {}
-        empty = [name for name in self._names if name not in self._codes]
-        nothing = as_table(np.full((1, max(len(empty), 1)), None, object)).rename(empty or ["x"])
-        value = self._missing_values
-        if isinstance(value, dict):
-            value = {name: codes for name, codes in value.items() if name in empty}
-        known = settle_codes(value, nothing) if empty else {}
-        return {name: codes for name, codes in {**self._codes, **known}.items() if codes}
 
     def _refine(self, order: Integers, codes: Integers) -> None:
         """Read the columns of coarse summaries again, until none is coarse."""
         provisional = np.empty_like(order)
         provisional[order] = np.arange(order.size)
         while True:
-            finer = {name: found for name in self._names if (found := self._summaries[name].finer()) is not None}
+            finer = {name: found for name in self.names if (found := self.summaries[name].finer()) is not None}
             if not finer:
                 return
             progress = RecordProgress("reading again", codes.size, self._on_progress)
             begin = 0
             for batch in self._source.batches(frozenset(finer)):
-                table = as_table(batch.frame).with_codes(self._codes)
+                table = as_table(batch.frame).with_codes(self.codes)
                 labels = provisional[codes[begin : begin + table.n_records]]
                 if labels.size < table.n_records:
                     raise changed(self._source)
@@ -158,6 +150,21 @@ class _Scan:
                     summary.add(_read(table, name, batch.origin), labels, batch.origin, counts)
                 begin += table.n_records
                 progress.add(table.n_records)
+
+
+def settled_codes(
+    names: Sequence[Hashable], found: Mapping[Hashable, tuple[Any, ...]], missing_values: Any
+) -> dict[Hashable, tuple[Any, ...]]:
+    """Return the codes of each column that fit its type; columns without values keep all."""
+    if missing_values is None:
+        return {}
+    empty = [name for name in names if name not in found]
+    nothing = as_table(np.full((1, max(len(empty), 1)), None, object)).rename(empty or ["x"])
+    value = missing_values
+    if isinstance(value, dict):
+        value = {name: codes for name, codes in value.items() if name in empty}
+    known = settle_codes(value, nothing) if empty else {}
+    return {name: codes for name, codes in {**found, **known}.items() if codes}
 
 
 class _Blocks:

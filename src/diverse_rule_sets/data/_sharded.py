@@ -226,6 +226,10 @@ class ShardedBackend:
         order = np.concatenate([own for _, _, own, _ in found]) if found else np.zeros(0, np.int64)
         return lists.take(np.argsort(order, kind="stable"))
 
+    def items_of(self, drawn: Sequence[tuple[ShardedCover, Integers]]) -> Lists:
+        """Return the items of the records at some positions in several covers, one after the other."""
+        return Lists.concatenate([self.items_at(cover, ks) for cover, ks in drawn])
+
     def classes_at(self, cover: ShardedCover, ks: Integers) -> Integers:
         """Return the class of the k-th record of a cover, for each k."""
         out = np.empty(ks.size, np.int64)

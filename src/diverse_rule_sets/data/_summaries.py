@@ -104,6 +104,34 @@ class ColumnSummary:
             self._categories = self._categories or CategoryCounts(self._max_values)
             self._categories.add(*_counted(column, classes, own))
 
+    def merge(self, other: ColumnSummary, labels: Integers) -> None:
+        """Add the summary of later records; ``labels`` has the class that each of their classes has here."""
+        size = int(labels[: other._missing.size].max(initial=-1)) + 1
+        missing = np.zeros(max(size, self._missing.size), np.result_type(self._missing, other._missing))
+        missing[: self._missing.size] = self._missing
+        missing[labels[: other._missing.size]] += other._missing
+        self._missing = missing
+        if not other.origin:
+            self._settle_empty(other.column, "")
+        else:
+            self._settle(other.column, other.origin)
+        if other._domain is not None:
+            self._domain = other._domain if self._domain is None else self._domain.union(other._domain)
+            self._dtype = other._dtype
+        if other._values is not None:
+            self._values = self._values or other._values.for_part()
+            self._values.merge(other._values, labels)
+        if other._categories is not None:
+            self._categories = self._categories or other._categories.for_part()
+            self._categories.merge(other._categories, labels)
+
+    def for_part(self) -> ColumnSummary:
+        """Return a summary without records, for a part of the records; it counts the same values."""
+        summary = ColumnSummary(self.name, self._max_pairs, self._max_values)
+        summary._values = None if self._values is None else self._values.for_part()
+        summary._categories = None if self._categories is None else self._categories.for_part()
+        return summary
+
     def finer(self) -> ColumnSummary | None:
         """Return a summary for a further pass over the records, which makes this one finer; None if it needs none."""
         counts = self._values or self._categories

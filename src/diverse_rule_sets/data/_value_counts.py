@@ -124,6 +124,23 @@ class ValueCounts:
             self._merge(label, Groups(values, values, counts))
         self._coarsen()
 
+    def merge(self, other: ValueCounts, labels: Integers) -> None:
+        """Add the counts of other records; ``labels`` has the class that each of their classes has here.
+
+        Coarse groups of a part are at most as coarse as those of the whole, because the whole has no fewer pairs.
+        """
+        self.n_records += other.n_records
+        if other.shift > self.shift:
+            self.shift = other.shift
+            self._by_class = {label: _merged([groups], self.shift) for label, groups in self._by_class.items()}
+        for label, groups in other._by_class.items():
+            self._merge(int(labels[label]), groups)
+        self._coarsen()
+
+    def for_part(self) -> ValueCounts:
+        """Return counts without records, for a part of the records; they count the same groups."""
+        return ValueCounts(self._max_pairs, self._ranges)
+
     def _merge(self, label: int, new: Groups) -> None:
         before, new = self._by_class.get(label, _EMPTY), _joined(new, self.shift)
         self._by_class[label] = _with_groups(before, new, self.shift) if before.low.size else new

@@ -241,6 +241,10 @@ class WeightedBackend:
         """Return the items of the record of the k-th unit of a cover, for each k."""
         return bitset.members_of(self._copies.rows, self._positions(cover, ks))
 
+    def items_of(self, drawn: Sequence[tuple[LocalCover, Integers]]) -> Lists:
+        """Return the items of the records at some positions in several covers, one after the other."""
+        return Lists.concatenate([self.items_at(cover, ks) for cover, ks in drawn])
+
     def classes_at(self, cover: LocalCover, ks: Integers) -> Integers:
         """Return the class of the record of the k-th unit of a cover, for each k."""
         return self._copies.y[self._positions(cover, ks)].astype(np.int64)

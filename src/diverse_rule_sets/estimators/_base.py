@@ -27,13 +27,21 @@ from diverse_rule_sets._util.pickles import pickled_state, restored_state
 from diverse_rule_sets._util.progress import DONE, OnProgress, Progress, listeners
 from diverse_rule_sets.data._backend import Backend
 from diverse_rule_sets.data._bit_file import encode
+from diverse_rule_sets.data._cluster import ClusterTable
 from diverse_rule_sets.data._copies import n_copies
 from diverse_rule_sets.data._cut_points import Target
+from diverse_rule_sets.data._dask import is_dask_frame
 from diverse_rule_sets.data._encoder import Encoder
 from diverse_rule_sets.data._given import NO_CONDITIONS, GivenConditions
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.data._possible_conditions import CutOptions
 from diverse_rule_sets.data._weighted import WeightedBackend
+from diverse_rule_sets.estimators._dask_frames import (
+    accuracy_of_partitions,
+    lazy_explanations,
+    lazy_labels,
+    lazy_probabilities,
+)
 from diverse_rule_sets.estimators._reading import Training, read_training
 from diverse_rule_sets.estimators._translation import Items
 from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
@@ -108,6 +116,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> Items:
         """Return the records as items, and the bits of given conditions."""
         encoder = Encoder(options, given, effective_n_jobs(self.n_jobs))
+        if isinstance(table, ClusterTable):
+            encoder.fit(table, Target(codes, class_weights))
+            return Items(encoder, table.backend(encoder, effective_n_jobs(self.n_jobs)))
         target = Target(codes, class_weights, None if weights is None else weights.values)
         encoded = encode(encoder, table, target, n_copies(weights))
         records = encoded.rows, codes, class_weights.size, effective_n_jobs(self.n_jobs), encoded.given
@@ -135,6 +146,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         *,
         on_progress: OnProgress | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn a rule set.
 
@@ -156,6 +168,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             that. A record of weight 0 is left out, and so is a label that has no other records. What is drawn at random
             depends on the order of the records, with and without weights
         on_progress : function that is called with a :class:`diverse_rule_sets.Progress` during the fit
+        client : a ``distributed.Client``, to fit on the workers of a Dask cluster: X is a Dask DataFrame (y is then the
+            name of a column, or a Dask Series with the same partitions), paths that all workers can read, or a pyarrow
+            Dataset. By default the current client, if there is one. The rules are the same
         cache_dir : an existing folder for the bits of a table that is read in batches, which are used again by a fit on
             the same, unchanged files with the same conditions; by default they are in a temporary file
 
@@ -178,7 +193,7 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if on_progress is not None and not callable(on_progress):
             raise TypeError(f"on_progress must be a function of a Progress, or None, got {on_progress!r}")
         listener, deadline = listeners(int(self.verbose), on_progress), self._deadline()
-        training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight)
+        training = read_training(X, y, self.missing_values, listener, cache_dir, sample_weight, client)
         table, classes = training.table, training.classes
         labels = [plain(label) for label in classes]
         self._check_labels(labels)
@@ -188,6 +203,9 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if listener is not None:
             coverage = 1 - sum(rule_set.uncovered_counts) / sum(rule_set.class_totals)
             listener(Progress(DONE, len(rule_set), coverage))
+        self.__dict__.pop("_traffic", None)
+        if isinstance(table, ClusterTable):
+            self._traffic = table.tasks.traffic
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
             self.feature_names_in_ = np.empty(len(table.names), object)
@@ -198,8 +216,11 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each record: of the deciding rule or fallback rule, or else the default label.
 
-        X may be any table that :meth:`fit` accepts; what is read in batches is predicted in batches.
+        X may be any table that :meth:`fit` accepts; what is read in batches is predicted in batches. For a Dask
+        DataFrame, the labels are a lazy Dask Series with its index.
         """
+        if is_dask_frame(X):
+            return lazy_labels(self, X)
         return joined(self._labels_of(answers) for answers in self._all_answers(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -207,8 +228,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         They are the class shares of the training records that the deciding rule covers, smoothed with the shares of
         the whole table. If the class counts of rules are added up, they are the shares of all covering rules together.
-        The label of a rule need not be its likeliest class.
+        The label of a rule need not be its likeliest class. For a Dask DataFrame, they are a lazy Dask DataFrame.
         """
+        if is_dask_frame(X):
+            return lazy_probabilities(self, X)
         return joined(self._probabilities_of(answers) for answers in self._all_answers(X))
 
     def _labels_and_probabilities(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -229,6 +252,8 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         With ``sample_weight``, a vector or the name of a column of X, the share of their weight.
         """
+        if is_dask_frame(X):
+            return accuracy_of_partitions(self, X, y, sample_weight)
         source = as_source(X)
         if source is not None:
             return accuracy_in_batches(self, source, y, sample_weight)
@@ -246,8 +271,10 @@ class RuleSetEstimator(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ``agreement``, whether two or more of these rules have the same label; ``contradiction``, whether some have
         different labels; ``reason``, a sentence, which names the points of the record if the deciding rule tests
         points, and the other covering rules that agree with the deciding rule or contradict it. The frame is of the
-        same library as X (and has its index); for arrays it is pandas, or else polars.
+        same library as X (and has its index); for arrays it is pandas, or else polars; for a Dask DataFrame it is lazy.
         """
+        if is_dask_frame(X):
+            return lazy_explanations(self, X)
         source = as_source(X)
         if source is None:
             return as_frame(X, self._explained(self._answer(X)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from diverse_rule_sets._bits.bitset import Integers
@@ -15,6 +17,8 @@ from diverse_rule_sets._input.tables import Table, as_table
 from diverse_rule_sets._input.weights import Weights
 from diverse_rule_sets._util.progress import OnProgress
 from diverse_rule_sets.data._bit_file import Storage
+from diverse_rule_sets.data._cluster import scan_on_cluster
+from diverse_rule_sets.data._dask import DaskTasks, cluster_tasks
 from diverse_rule_sets.data._scan import scan
 from diverse_rule_sets.sources._as_source import as_source
 from diverse_rule_sets.sources._source import check_target
@@ -30,7 +34,8 @@ class Training(NamedTuple):
     classes : the sorted labels
     codes : the class of each record
     target : the name of the labels; None if they have none
-    weights : the weights of the records; None if they have none
+    weights : the weights of the records; None if they have none. Of a table on a cluster, ``codes`` and ``weights``
+        have an entry for each class: its number of records
     """
 
     table: Table
@@ -47,14 +52,18 @@ def read_training(
     on_progress: OnProgress | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
     sample_weight: Any = None,
+    client: Any = None,
 ) -> Training:
     """Return the records of a fit, in which codes for missing values are missing values.
 
     Parameters
     ----------
-    X, y, on_progress, cache_dir, sample_weight : as for :meth:`RuleSetEstimator.fit`
+    X, y, on_progress, cache_dir, sample_weight, client : as for :meth:`RuleSetEstimator.fit`
     missing_values : the parameter of the classifiers
     """
+    on_cluster = cluster_tasks(X, y, client)
+    if on_cluster is not None:
+        return _read_on_cluster(*on_cluster, missing_values, on_progress, cache_dir, sample_weight)
     source = as_source(X)
     if source is not None:
         folder = _folder(cache_dir)
@@ -73,6 +82,24 @@ def read_training(
     table = table if numbers is None else table.select_records(numbers)
     table = table.with_codes(settle_codes(missing_values, table))
     return Training(table, classes, codes, y if isinstance(y, str) else _name_of(y), weights)
+
+
+def _read_on_cluster(
+    tasks: DaskTasks,
+    target: Hashable,
+    name: str | None,
+    missing_values: Any,
+    on_progress: OnProgress | None,
+    cache_dir: str | os.PathLike[str] | None,
+    sample_weight: Any,
+) -> Training:
+    """Return the records of a fit on a cluster: their summaries, and the number of records of each class."""
+    if cache_dir is not None:
+        raise ValueError(f"cache_dir is for fits on this machine, but the workers keep the bits; got {cache_dir!r}")
+    if sample_weight is not None:
+        raise ValueError("sample_weight is not available on a cluster; expected None")
+    table, classes, totals = scan_on_cluster(tasks, target, missing_values, on_progress)
+    return Training(table, classes, np.arange(classes.size), name, Weights(totals, 1.0))
 
 
 def _folder(cache_dir: str | os.PathLike[str] | None) -> str | None:

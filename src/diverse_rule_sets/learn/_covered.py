@@ -17,6 +17,9 @@ CountShared = Callable[[Integers, Cover], Integers]
 # A function of bodies, their labels and the class counts of the records that no earlier rule of the label covers.
 AddsEnough = Callable[[Sequence[Body], Integers, Integers], Flags]
 
+# The covers of so many possible changes are made before one is counted, so that a backend can count them together.
+MADE_TOGETHER = 16
+
 
 @dataclass(frozen=True, eq=False)
 class CoveredRecords:
@@ -187,9 +190,24 @@ def within_overlap(
     labels, covers : the learnt rules, in order
     first : the position of the first rule for which this is not known
     """
-    before = given
+    return allow_all(limits, earlier_records(given, labels, covers, first))
+
+
+def allow_all(limits: Limits, rules: Sequence[tuple[CoveredRecords, int, Cover, Cover]]) -> bool:
+    """Return whether the overlap of each of several rules, from :func:`earlier_records`, is within the limits."""
+    return all(before.allow_cover(limits, label, cover) for before, label, cover, _ in rules)
+
+
+def earlier_records(
+    given: CoveredRecords, labels: Sequence[int], covers: Sequence[Cover], first: int = 0
+) -> list[tuple[CoveredRecords, int, Cover, Cover]]:
+    """Return the records that earlier rules cover, label, cover and the records in both, for each rule from a first.
+
+    All covers are made before one is counted, so that a backend can count them together.
+    """
+    found, before = [], given
     for number, (label, cover) in enumerate(zip(labels, covers, strict=True)):
-        if number >= first and not before.allow_cover(limits, label, cover):
-            return False
+        if number >= first:
+            found.append((before, label, cover, given.backend.intersection(before.records, cover)))
         before = before.with_rule(label, cover)
-    return True
+    return found

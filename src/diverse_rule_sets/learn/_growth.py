@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diverse_rule_sets._bits.bitset import Lists
+from diverse_rule_sets._bits.bitset import Integers, Lists
 from diverse_rule_sets.data._backend import Backend, Body, Cover
-from diverse_rule_sets.learn._covered import within_overlap
+from diverse_rule_sets.learn._covered import MADE_TOGETHER, CoveredRecords, allow_all, earlier_records
 from diverse_rule_sets.learn._local_search import LocalSearch
 from diverse_rule_sets.learn._selection import GROWTH, ChosenRules, FoundRules, OnChoice
 from diverse_rule_sets.learn._splitting import rebuilt
@@ -98,31 +98,51 @@ class _Rules:
         uncovered = self._backend.difference(self._backend.everything, self.covered)
         if not self._backend.class_counts(uncovered).any():
             return False
-        steps = [one for j in range(len(self.bodies)) for one in self._steps_of(j, uncovered)]
+        steps = self._steps(uncovered)
         lengths = [self._search.n_conditions(body) for body in self.bodies]
-        for step in sorted(
-            steps, key=lambda one: (one.n_conditions - lengths[one.rule], -one.gain, one.rule, one.body)
-        ):
-            j, body = step.rule, step.body
-            cover = self._backend.cover(body)
-            covers = [*self._covers[:j], cover, *self._covers[j + 1 :]]
-            if within_overlap(self._search.limits, self._given, self._labels, covers, j):
-                self.bodies[j], self._covers[j] = body, cover
-                return True
+        steps.sort(key=lambda one: (one.n_conditions - lengths[one.rule], -one.gain, one.rule, one.body))
+        for begin in range(0, len(steps), MADE_TOGETHER):
+            some = steps[begin : begin + MADE_TOGETHER]
+            for step, (cover, rules) in zip(some, list(map(self._after, some)), strict=True):
+                if allow_all(self._search.limits, rules):
+                    self.bodies[step.rule], self._covers[step.rule] = step.body, cover
+                    return True
         return False
 
-    def _steps_of(self, j: int, uncovered: Cover) -> list[_Growth]:
-        """Return the steps of a rule that are right for the records that are newly covered."""
+    def _after(self, step: _Growth) -> tuple[Cover, list[tuple[CoveredRecords, int, Cover, Cover]]]:
+        """Return the new cover of a rule, and what the limits on overlap depend on from this rule on."""
+        j, cover = step.rule, self._backend.cover(step.body)
+        covers = [*self._covers[:j], cover, *self._covers[j + 1 :]]
+        return cover, earlier_records(self._given, self._labels, covers, j)
+
+    def _steps(self, uncovered: Cover) -> list[_Growth]:
+        """Return the steps of all rules, which are counted together."""
+        wider = [self._wider_bodies(j) for j in range(len(self.bodies))]
+        lists = Lists.of([body for bodies in wider for body in bodies])
+        if not lists.size:
+            return []
+        new, every = self._backend.class_counts_of(lists, uncovered), self._backend.class_counts_of(lists)
+        ends = np.cumsum([len(bodies) for bodies in wider])[:-1]
+        parts = zip(wider, np.split(new, ends), np.split(every, ends), strict=True)
+        return [one for j, part in enumerate(parts) for one in self._steps_of(j, *part)]
+
+    def _steps_of(self, j: int, bodies: list[Body], new: Integers, every: Integers) -> list[_Growth]:
+        """Return the steps of a rule that are right for the records that are newly covered.
+
+        Parameters
+        ----------
+        j : the rule
+        bodies : its body with something dropped or widened
+        new, every : arrays (n_bodies, n_classes), the newly covered and all records of these bodies
+        """
         measures, label = self._search.measures, self._labels[j]
-        bodies = self._wider_bodies(j)
         if not bodies:
             return []
-        new = self._backend.class_counts_of(Lists.of(bodies), uncovered)
         weights = new * np.where(measures.searched, measures.weights, 0.0)
         gains = 2 * weights[:, label] - weights.sum(axis=1)
         right = (gains > 0) & (measures.shares(new).argmax(axis=1) == label)
         # With the records that other rules cover too: the label of a rule stays, and with it what is allowed for it.
-        right &= measures.shares(self._backend.class_counts_of(Lists.of(bodies))).argmax(axis=1) == label
+        right &= measures.shares(every).argmax(axis=1) == label
         length = self._search.n_conditions
         return [
             _Growth(length(bodies[k]), round(float(gains[k]), 9), j, bodies[k]) for k in np.flatnonzero(right).tolist()

@@ -148,12 +148,13 @@ class LocalSearch:
 
     def without_redundant_items(self, body: Body) -> Body:
         """Drop items without which the body covers the same records and has all required columns, first ones first."""
-        for item in body:
-            rest = tuple(other for other in body if other != item)
-            if rest and self.constraints.has_required(rest):
-                # The shorter body covers all records of the longer one, so equal sizes mean equal records.
-                sizes = self._backend.class_counts_of(Lists.of([body, rest])).sum(axis=1)
-                body = rest if sizes[0] == sizes[1] else body
+        required, waiting = self.constraints.has_required, list(body)
+        while waiting:
+            rests = [tuple(other for other in body if other != item) for item in waiting]
+            # A shorter body covers all records of the longer one, so equal sizes mean equal records.
+            sizes = self._backend.class_counts_of(Lists.of([body, *rests])).sum(axis=1)
+            same = [k for k, rest in enumerate(rests) if rest and required(rest) and sizes[k + 1] == sizes[0]]
+            body, waiting = (rests[same[0]], waiting[same[0] + 1 :]) if same else (body, [])
         return body
 
     def cuts_of_scorecards(self) -> list[Candidate]:

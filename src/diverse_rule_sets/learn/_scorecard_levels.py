@@ -59,10 +59,8 @@ class ScorecardLevels:
 
     def counts_by_points(self, column: ScorecardColumn, cover: Cover) -> dict[int, Integers]:
         """Return the class counts of the records of a cover, by points."""
-        counts = {
-            level: self.backend.class_counts(self.backend.intersection(records, cover))
-            for level, records in self.of(column).items()
-        }
+        parts = {level: self.backend.intersection(records, cover) for level, records in self.of(column).items()}
+        counts = {level: self.backend.class_counts(part) for level, part in parts.items()}
         return {level: row for level, row in counts.items() if row.any()}
 
     def cuts(self, column: ScorecardColumn, most: int) -> frozenset[int]:

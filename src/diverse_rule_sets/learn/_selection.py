@@ -172,8 +172,9 @@ class ChosenRules:
         return self._step(body, label, cover, quality, distance, phase), cover
 
     def _step(self, body: Body, label: int, cover: Cover, quality: float, distance: float, phase: str) -> Step:
+        uncovered = self._backend.difference(cover, self.covered)
         class_counts = self._backend.class_counts(cover)
-        new = self._backend.class_counts(self._backend.difference(cover, self.covered))[label]
+        new = self._backend.class_counts(uncovered)[label]
         recall_gain = float(new / (self._backend.class_totals[label] or 1))
         return Step(body, label, class_counts, quality, distance, recall_gain, phase)
 

@@ -6,14 +6,15 @@ counts all statements: each record is counted under the first rule that covers i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from diverse_rule_sets.data._backend import Body, Cover
-from diverse_rule_sets.learn._covered import CoveredRecords, within_overlap
+from diverse_rule_sets.learn._covered import MADE_TOGETHER, CoveredRecords, within_overlap
 from diverse_rule_sets.learn._selection import ChosenRules, FoundRules
 from diverse_rule_sets.learn._splitting import rebuilt
 from diverse_rule_sets.learn._value import Value
@@ -31,6 +32,15 @@ class Change(NamedTuple):
     removed: tuple[int, ...]
     bodies: tuple[Body, ...]
     phase: str | None = None  # of the new bodies; None: that of the first removed rule
+
+
+class _Decided(NamedTuple):
+    """Rules in order, their covers, the records for which each decides, and those for which none does."""
+
+    bodies: Sequence[Body]
+    covers: Sequence[Cover]
+    own: Sequence[Cover]
+    left: Cover
 
 
 class RuleSetSearch:
@@ -86,7 +96,7 @@ class RuleSetSearch:
         """
         least = -np.inf if forced else _TOLERANCE
         some = self.search.limits.deadline.until(enumerate(changes))
-        estimates = [(self._estimate(change), -number, change) for number, change in some]
+        estimates = self._estimates(some)
         promising = sorted((one for one in estimates if one[0] > least), key=lambda one: one[:2], reverse=True)
         before = self.total(self.bodies, self.covers)
         for _, _, change in promising[: None if forced else _MAX_TRIED]:
@@ -128,28 +138,48 @@ class RuleSetSearch:
             labels.append(label)
         return labels if within_overlap(self.search.limits, self._given, labels, covers) else None
 
-    def _estimate(self, change: Change) -> float:
-        """Return the gain in value of a change if the rules that stay are counted first."""
+    def _estimates(self, changes: Iterator[tuple[int, Change]]) -> list[tuple[float, int, Change]]:
+        """Return the gain in value of changes if the rules that stay are counted first, with their negated numbers.
+
+        The covers of several changes are made before one is counted, so that a backend can count them together.
+        """
+        found: list[tuple[float, int, Change]] = []
+        while some := list(islice(changes, MADE_TOGETHER)):
+            pairs = [self._decided_before_and_after(change) for _, change in some]
+            values = [self._value_of(after) - self._value_of(before) for before, after in pairs]
+            found += [(value, -number, change) for value, (number, change) in zip(values, some, strict=True)]
+        return found
+
+    def _decided_before_and_after(self, change: Change) -> tuple[_Decided, _Decided]:
+        """Return the records for which the rules of a change decide, before and after it."""
         stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
         left = self.backend.difference(self.backend.everything, reduce(self.backend.union, stay, self._given.records))
         old = [self.bodies[j] for j in change.removed]
-        before = self._statements(old, [self.covers[j] for j in change.removed], left)
-        after = self._statements(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
-        return after - before
+        before = self._decided(old, [self.covers[j] for j in change.removed], left)
+        after = self._decided(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
+        return before, after
 
     def total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
         left = self.backend.difference(self.backend.everything, self._given.records)
-        return self._statements(bodies, covers, left)
+        return self._value_of(self._decided(bodies, covers, left))
 
-    def _statements(self, bodies: Sequence[Body], covers: Sequence[Cover], left: Cover) -> float:
-        """Return the value of rules, in order, and of the default label on some records."""
-        backend, gain, by_label = self.backend, 0.0, self.search.limits.by_label
-        for body, cover in zip(bodies, covers, strict=True):
-            gain += self._gain(body, backend.intersection(cover, left), cover if by_label else None)
+    def _decided(self, bodies: Sequence[Body], covers: Sequence[Cover], left: Cover) -> _Decided:
+        """Return the records of some for which each of several rules, in order, and the default label decide."""
+        backend, own = self.backend, []
+        for cover in covers:
+            own.append(backend.intersection(cover, left))
             left = backend.difference(left, cover)
-        gain += self._gain((), left) - UNCOVERED_PRICE * float(backend.class_counts(left).sum())
-        return gain - self.value.price(bodies)
+        return _Decided(bodies, covers, own, left)
+
+    def _value_of(self, decided: _Decided) -> float:
+        """Return the value of rules, in order, and of the default label on some records."""
+        gain, by_label = 0.0, self.search.limits.by_label
+        for body, cover, own in zip(decided.bodies, decided.covers, decided.own, strict=True):
+            gain += self._gain(body, own, cover if by_label else None)
+        left = decided.left
+        gain += self._gain((), left) - UNCOVERED_PRICE * float(self.backend.class_counts(left).sum())
+        return gain - self.value.price(decided.bodies)
 
     def _gain(self, body: Body, cover: Cover, of_rule: Cover | None = None) -> float:
         """Return the gain of a rule on some records; see :meth:`Value.gain`."""

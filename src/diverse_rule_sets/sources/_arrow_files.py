@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import itertools
 import tempfile
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from diverse_rule_sets.sources._errors import InputError, optional
-from diverse_rule_sets.sources._source import batch_size
+from diverse_rule_sets.sources._source import MAX_RECORDS, batch_size
 
 
 @contextmanager
@@ -109,9 +109,14 @@ class ParquetFile(_ArrowTable):
     Parameters
     ----------
     path : the file
+    row_groups : the row groups that are read; None for all
     """
 
     form = "Parquet"
+
+    def __init__(self, path: str, row_groups: Sequence[int] | None = None) -> None:
+        self._row_groups = row_groups
+        super().__init__(path)
 
     def _open(self, path: str) -> Any:
         return optional("pyarrow.parquet", "reading Parquet files").ParquetFile(
@@ -119,11 +124,27 @@ class ParquetFile(_ArrowTable):
         )
 
     def _names(self, file: Any) -> list[str]:
-        self.n_records = file.metadata.num_rows
+        sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+        chosen = range(len(sizes)) if self._row_groups is None else self._row_groups
+        self.n_records = sum(sizes[k] for k in chosen)
+        self.groups_of_row_groups = _grouped([(k, sizes[k]) for k in chosen])
         return list(file.schema_arrow.names)
 
     def _record_batches(self, file: Any, selected: list[str]) -> Iterator[Any]:
-        yield from file.iter_batches(batch_size(len(selected)), columns=selected)
+        yield from file.iter_batches(batch_size(len(selected)), row_groups=self._row_groups, columns=selected)
+
+
+def _grouped(sizes: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Return consecutive row groups together that have at least as many records as a batch, given their sizes."""
+    groups: list[list[int]] = [[]]
+    n = 0
+    for number, size in sizes:
+        if n >= MAX_RECORDS:
+            groups.append([])
+            n = 0
+        groups[-1].append(number)
+        n += size
+    return groups
 
 
 class ArrowFile(_ArrowTable):

@@ -183,6 +183,15 @@ class KindGuess:
                     break
                 self._zones.add(date.tzinfo is not None)
 
+    def merge(self, other: KindGuess) -> None:
+        """Add the cells of other records."""
+        self._is_empty = self._is_empty and other._is_empty
+        self._booleans = self._booleans and other._booleans
+        self._numbers = self._numbers and other._numbers
+        self._dates = self._dates and other._dates
+        self._codes = self._codes or other._codes
+        self._zones |= other._zones
+
     @property
     def kind(self) -> str:
         """The type that fits all cells."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ class FileSource(Source):
     target : the column of text files that holds labels
     reading : how text files are read; by default as UTF-8 with commas or tabs
     form : the format of all files; by default by the endings of their names
+    row_groups : the row groups of Parquet files that are read; None for all
     """
 
     def __init__(
@@ -81,8 +83,9 @@ class FileSource(Source):
         target: Hashable | None = None,
         reading: Any = None,
         form: str | None = None,
+        row_groups: Sequence[int] | None = None,
     ) -> None:
-        self.reading, self._form = reading, form
+        self.reading, self._form, self._row_groups = reading, form, row_groups
         self.paths = list(paths)
         self.name = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths):,} files"
         self._types, self._target = types, target
@@ -107,7 +110,7 @@ class FileSource(Source):
             if texts is not None and form in TEXT_FORMATS:
                 files.append(TextFile(path, form, texts))
             else:
-                files.append(ParquetFile(path) if form == "parquet" else ArrowFile(path))
+                files.append(ParquetFile(path, self._row_groups) if form == "parquet" else ArrowFile(path))
             _check_columns(files[0], files[-1])
         if texts is not None:
             texts.files = [file for file, form in zip(files, formats, strict=True) if form in TEXT_FORMATS]
@@ -135,13 +138,48 @@ class FileSource(Source):
         stats = [(os.path.abspath(path), os.stat(path)) for path in self.paths]
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats)
 
+    def parts(self) -> list[Source]:
+        """Return a source for each file, or for some row groups of a Parquet file."""
+        parts: list[Source] = []
+        for path, file in zip(self.paths, self.files, strict=True):
+            for row_groups in getattr(file, "groups_of_row_groups", [None]):
+                parts.append(self._copy(paths=[os.path.abspath(path)], row_groups=row_groups))
+        return parts
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether some files hold text, whose columns have no types of their own."""
+        return any((self._form or format_of(path)) in TEXT_FORMATS for path in self.paths)
+
+    def guesses(self) -> dict[Hashable, Any]:
+        """Return what the cells of text files tell about the types of columns."""
+        texts = next((file.types for file in self.files if hasattr(file, "types")), None)
+        return {} if texts is None else dict(texts.guesses(self.names))
+
+    def with_kinds(self, kinds: Mapping[Hashable, str]) -> FileSource:
+        """Return the same files; columns of text files have types that were found from all parts of a table."""
+        if not kinds:
+            return self
+        from diverse_rule_sets.sources._text_source import TextReading
+
+        reading = self.reading or TextReading()
+        return self._copy(reading=replace(reading, kinds={**kinds, **reading.kinds}))
+
     def with_types(self, types: ColumnTypes) -> FileSource:
         """Return the same files, whose text columns are read as given types."""
-        return FileSource(self.paths, types, self._target, self.reading, self._form)
+        return self._copy(types=types)
 
     def with_labels(self, target: Hashable) -> FileSource:
         """Return the same files, in which a column of text files holds labels."""
-        return FileSource(self.paths, self._types, target, self.reading, self._form)
+        return self._copy(target=target)
+
+    def _copy(self, **changes: Any) -> FileSource:
+        """Return the same files, read in another way."""
+        own = {"paths": self.paths, "types": self._types, "target": self._target, "reading": self.reading}
+        return FileSource(**{**own, "form": self._form, "row_groups": self._row_groups, **changes})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_files": None}  # opened again by another process
 
 
 def _check_columns(first: Any, file: Any) -> None:

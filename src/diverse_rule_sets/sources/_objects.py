@@ -34,6 +34,16 @@ class DatasetSource(Source):
             for table in in_batches(scanner.to_batches(), batch_size(len(selected))):
                 yield Batch(table, self.name)
 
+    def parts(self) -> list[Source]:
+        """Return a source for each file of the dataset; the dataset itself if it does not consist of files."""
+        kind = sys.modules["pyarrow.dataset"].FileSystemDataset
+        if not isinstance(self._dataset, kind):
+            return [self]
+        own = self._dataset
+        return [
+            DatasetSource(kind([fragment], own.schema, own.format, own.filesystem)) for fragment in own.get_fragments()
+        ] or [self]
+
 
 class LazySource(Source):
     """A LazyFrame of polars."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,24 @@ class SelectedSource(Source):
                 yield Batch(frame if flags.all() else _filtered(frame, flags), origin)
         if self._records is not None and begin < self._records.size:
             raise changed(self)
+
+    def parts(self) -> list[Source] | None:
+        """Return the same columns of the parts of the source; None if only some records are kept."""
+        parts = None if self._records is not None else self._source.parts()
+        return None if parts is None else [SelectedSource(part, self._dropped) for part in parts]
+
+    def guesses(self) -> dict[Hashable, Any]:
+        """Return what the cells of text columns tell about their types."""
+        return self._source.guesses()
+
+    def with_kinds(self, kinds: Mapping[Hashable, str]) -> SelectedSource:
+        """Return the same part, whose text columns have types that were found from all parts of a table."""
+        return SelectedSource(self._source.with_kinds(kinds), self._dropped, self._records)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are text columns, which have no types of their own."""
+        return self._source.has_texts
 
     def fingerprint(self) -> tuple[Any, ...] | None:
         """Return what tells whether the whole source has changed, and which part of it this is."""

@@ -71,6 +71,23 @@ class Source(ABC):
         """Return what tells whether the source has changed, without reading it; None if nothing does."""
         return None
 
+    def parts(self) -> list[Source] | None:
+        """Return consecutive parts that other processes can read; None if the source cannot be read elsewhere."""
+        return None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are text columns, which have no types of their own."""
+        return False
+
+    def guesses(self) -> dict[Hashable, Any]:
+        """Return what the cells of text columns tell about their types; empty for columns that have types."""
+        return {}
+
+    def with_kinds(self, kinds: Mapping[Hashable, str]) -> Source:
+        """Return the same source, whose text columns have types that were found from all parts of a table."""
+        return self
+
     def with_types(self, types: ColumnTypes) -> Source:
         """Return the same source, whose text columns are read as given types; other columns have their types."""
         return self

@@ -65,12 +65,16 @@ class TextTypes:
         unknown = [name for name in columns if name not in known]
         if not unknown:
             return
-        guesses = {name: KindGuess(self.reading.cells) for name in unknown}
+        self._guessed |= {name: guess.kind for name, guess in self.guesses(unknown).items()}
+
+    def guesses(self, columns: Collection[Hashable]) -> dict[Hashable, KindGuess]:
+        """Return what the cells of some columns tell about their types; this reads all files."""
+        guesses = {name: KindGuess(self.reading.cells) for name in columns}
         for file in self.files:
-            for block in file.blocks(unknown):
-                for name in unknown:
+            for block in file.blocks(columns):
+                for name in columns:
                     guesses[name].add(block[str(name)])
-        self._guessed |= {name: guess.kind for name, guess in guesses.items()}
+        return guesses
 
     def read(self, column: pl.Series) -> pl.Series:
         """Return the cells of a column as values of its type."""
@@ -98,7 +102,7 @@ class TextFile:
 
     def __init__(self, path: str, form: str, types: TextTypes) -> None:
         self.path = path
-        self._types, self._reading = types, types.reading
+        self.types, self._reading = types, types.reading
         separator = self._reading.separator or ("\t" if form == "tsv" else ",")
         self._format = TextFormat(self._reading.encoding, separator)
         self.names: list[str] = []
@@ -131,7 +135,7 @@ class TextFile:
     def batches(self, columns: Collection[Hashable] | None) -> Iterator[pl.DataFrame]:
         """Iterate over the records as data frames of polars."""
         selected = [name for name in self.names if columns is None or name in columns] or self.names[:1]
-        self._types.settle(selected)
+        self.types.settle(selected)
         n_before = 0
         for block in self.blocks(selected):
             yield pl.DataFrame([self._read_column(block[name], n_before) for name in selected])
@@ -140,7 +144,7 @@ class TextFile:
     def _read_column(self, column: pl.Series, n_before: int) -> pl.Series:
         """Return the values of a column; an error names the file and the record in the file."""
         try:
-            return self._types.read(column)
+            return self.types.read(column)
         except InputError as error:
             text = re.sub(r"record (\d+)", lambda found: f"record {int(found[1]) + n_before:,}", str(error), count=1)
             raise InputError(f"{self.path}: {self._without_options(text)}") from None

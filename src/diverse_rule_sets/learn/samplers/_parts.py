@@ -57,10 +57,10 @@ class Parts(NamedTuple):
     def of(cls, backend: Backend, label: int, covered: Cover, measure: str) -> Parts:
         """Divide the records for a label; groups without records are left out."""
         own, everything = backend.of_class(label), backend.everything
-        positives = Part.of(backend, backend.difference(own, covered))
+        uncovered = backend.difference(own, covered)
         if measure == "pairs":
-            others = [Part.of(backend, backend.difference(everything, positives.cover))]
+            groups = [backend.difference(everything, uncovered)]
         else:
-            negative = backend.difference(backend.difference(everything, own), covered)
-            others = [Part.of(backend, negative), Part.of(backend, covered)]
+            groups = [backend.difference(backend.difference(everything, own), covered), covered]
+        positives, others = Part.of(backend, uncovered), [Part.of(backend, group) for group in groups]
         return cls(positives, tuple(part for part in others if part.size))

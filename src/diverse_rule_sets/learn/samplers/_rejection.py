@@ -143,5 +143,5 @@ class _Positives(NamedTuple):
         inside = (at - begins[level]) / np.where(self.weights > 0, self.weights, 1.0)[level]
         k = np.clip(inside.astype(np.int64), 0, self.counts[level] - 1)
         order = np.argsort(level, kind="stable")
-        parts = [backend.items_at(self.covers[j], k[level == j]) for j in np.unique(level).tolist()]
-        return Lists.concatenate(parts).take(np.argsort(order, kind="stable"))
+        items = backend.items_of([(self.covers[j], k[level == j]) for j in np.unique(level).tolist()])
+        return items.take(np.argsort(order, kind="stable"))
