@@ -315,3 +315,13 @@ def test_the_learner_is_given_its_backend():
     }
     assert makers == {"estimators/_base.py", "learn/samplers/_sample_rules.py"}
     assert DiverseRuleSetClassifier._make_backend is LocalBackend
+
+
+def test_equal_bits_in_different_shards_of_some_records_are_different_covers():
+    items = np.tile(np.array([[True], [False]]), (200, 1))
+    backend = backend_of(partial(ShardedBackend.split, n_shards=2), items, np.zeros(400, np.int64))
+    some = backend.restrict(backend.cover((0,)))
+    whole = LocalBackend(bitset.pack(np.ones((1, 200), np.bool_)), np.zeros(200, np.int64), 3)
+    covers = [some.pick(some.everything, np.array([k])) for k in (0, 100)]
+    assert some.fingerprint(covers[0]) != some.fingerprint(covers[1])
+    assert some.class_counts(some.everything).sum() == whole.class_counts(whole.everything).sum() == 200

@@ -311,7 +311,7 @@ class LocalBackend:
             packed[number] = bitset.pack(bitset.unpack(row, self.n_records)[records])
             if number % _RELEASED == 0:
                 release(self._rows)
-        return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads)
+        return LocalBackend(packed, self._y[records], self.n_classes, self._n_threads, first_word=self._first_word)
 
     def divide(self, drawn: Sequence[tuple[LocalCover, Integers]]) -> tuple[LocalBackend, LocalBackend]:
         """Return a backend of the k-th records of some covers, and one of all other records."""
