@@ -306,21 +306,3 @@ def claim(rows: BitRows, lists: Lists, masks: BitRows, own: Integers, left: BitR
     out, left = np.empty(lists.size, np.bool_), left.copy()
     _kernels().claim(rows, lists.starts, lists.members, masks, own, left, out)
     return out, left
-
-
-def sums_by_group(groups: Integers, values: Integers, n_groups: int) -> Integers:
-    """Return the sums of values by group, for several groupings of the same records.
-
-    Parameters
-    ----------
-    groups : array (n_groupings, n_records), the group of each record in each grouping
-    values : array (n_records, n)
-    n_groups : number of groups of all groupings together
-
-    Returns
-    -------
-    array (n_groups, n)
-    """
-    out = np.zeros((n_groups, values.shape[1]), np.int64)
-    _kernels().sums_by_group(groups, np.ascontiguousarray(values), out)
-    return out
