@@ -1,8 +1,8 @@
-"""The compiled loops behind :mod:`diverse_rule_sets._bits.bitset`; the only file that imports numba.
+"""The compiled loops behind :mod:`diverse_rule_sets._bits.bitset`. No other file imports numba.
 
-Every kernel of this module computes integers from integers, without random numbers and without floating point. So the results are the
-same on any number of threads and with the compiler switched off. Kernels release the GIL and start no threads; the
-caller divides the work into slices.
+Every kernel of this module computes integers from integers, without random numbers and without floating point. So the
+results are the same on any number of threads and with the compiler switched off. Kernels release the GIL and start no
+threads; the caller divides the work into slices.
 """
 
 from __future__ import annotations
