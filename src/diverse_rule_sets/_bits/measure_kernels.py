@@ -114,6 +114,20 @@ def evidence(counts, weights, prior, weighted_prior, information, out):  # type:
 
 
 @kernel
+def weighted_gains(counts, of_rules, added, weights, weighted_prior, out):  # type: ignore[no-untyped-def]
+    """Compute how much the smoothed, weighted class shares of rules raise the log-likelihood of weighted records."""
+    for j in range(out.shape[0]):
+        total, gain = 0.0, 0.0
+        for k in range(counts.shape[0]):
+            total += (of_rules[k, j] + added[k]) * weights[k]
+        for k in range(counts.shape[0]):
+            if counts[k, j] > 0 and weights[k] > 0:
+                share = (of_rules[k, j] + added[k]) * weights[k] / total
+                gain += counts[k, j] * weights[k] * math.log(share / weighted_prior[k])
+        out[j] = gain
+
+
+@kernel
 def split_gain(part, j, whole, i, searched, prior):  # type: ignore[no-untyped-def]
     """Return how much the log-likelihood of the records of body i rises if it is divided by rule j."""
     gain, n_part, n_whole = 0.0, 0, 0

@@ -241,9 +241,10 @@ class Measures:
         of_rule = class_counts if of_rule is None else of_rule
         if self.rare is not None:
             return self._without_rare.weighted_gain(class_counts * self.searched, of_rule * self.searched)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lift = np.where(class_counts > 0, np.log(self.shares(of_rule) / self.weighted_prior), 0.0)
-        return np.asarray((class_counts * self.weights * lift).sum(axis=-1))
+        counts, shape = _classes_first(class_counts)
+        of_rules, out = _classes_first(of_rule)[0], np.empty(counts.shape[1])
+        kernels().weighted_gains(counts, of_rules, self._smoothing_counts, self.weights, self.weighted_prior, out)
+        return out.reshape(shape)
 
 
 def _classes_first(class_counts: Integers) -> tuple[Integers, tuple[int, ...]]:
@@ -254,4 +255,4 @@ def _classes_first(class_counts: Integers) -> tuple[Integers, tuple[int, ...]]:
 
 def _flat(labels: Integers, shape: tuple[int, ...]) -> Integers:
     """Return the labels of rules of some shape as one row."""
-    return np.ascontiguousarray(np.broadcast_to(labels, shape).reshape(-1))
+    return np.broadcast_to(labels, shape).flatten()
