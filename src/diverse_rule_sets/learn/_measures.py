@@ -249,8 +249,9 @@ class Measures:
 
 def _classes_first(class_counts: Integers) -> tuple[Integers, tuple[int, ...]]:
     """Return class counts as an array (n_classes, n_rules), and the shape of the rules."""
-    shape = class_counts.shape[:-1]
-    return np.ascontiguousarray(np.moveaxis(class_counts, -1, 0).reshape(class_counts.shape[-1], -1)), shape
+    shape, n_classes = class_counts.shape[:-1], class_counts.shape[-1]
+    rules = class_counts if class_counts.ndim == 2 else class_counts.reshape(-1, n_classes)
+    return np.ascontiguousarray(rules.T), shape
 
 
 def _flat(labels: Integers, shape: tuple[int, ...]) -> Integers:

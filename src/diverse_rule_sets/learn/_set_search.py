@@ -51,6 +51,8 @@ class RuleSetSearch:
         self.covers = [value.backend.cover(body) for body in self.bodies]
         self._found, self._n_given, self._given = found, given.n_given, given.earlier
         self._gains: dict[tuple[Body, int], float] = {}  # by body and records, which mostly repeat
+        # The records that the other rules leave, and the value of the rules on these, by the positions of the rules.
+        self._without: dict[tuple[int, ...], tuple[Cover, float]] = {}
 
     @property
     def n_rules(self) -> int:
@@ -84,6 +86,7 @@ class RuleSetSearch:
         rises. A forced step makes the change with the largest gain, even if it lowers the value. If the time ends, only
         the changes so far are compared.
         """
+        self._without.clear()
         least = -np.inf if forced else _TOLERANCE
         some = self.search.limits.deadline.until(enumerate(changes))
         estimates = [(self._estimate(change), -number, change) for number, change in some]
@@ -130,12 +133,15 @@ class RuleSetSearch:
 
     def _estimate(self, change: Change) -> float:
         """Return the gain in value of a change if the rules that stay are counted first."""
-        stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
-        left = self.backend.difference(self.backend.everything, reduce(self.backend.union, stay, self._given.records))
-        old = [self.bodies[j] for j in change.removed]
-        before = self._statements(old, [self.covers[j] for j in change.removed], left)
-        after = self._statements(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
-        return after - before
+        if change.removed not in self._without:
+            stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
+            left = self.backend.difference(
+                self.backend.everything, reduce(self.backend.union, stay, self._given.records)
+            )
+            old = [self.bodies[j] for j in change.removed]
+            self._without[change.removed] = left, self._statements(old, [self.covers[j] for j in change.removed], left)
+        left, before = self._without[change.removed]
+        return self._statements(change.bodies, [self.backend.cover(body) for body in change.bodies], left) - before
 
     def total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
