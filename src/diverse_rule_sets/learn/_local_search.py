@@ -56,13 +56,12 @@ class _Scores(NamedTuple):
     scores: NDArray[np.float64]
     added: Integers
 
-    def candidate(self, group: int, number: int, body: Body) -> Candidate | None:
-        """Return the candidate at this place, with the given body; None if the number is -1."""
-        if number < 0:
-            return None
-        at = group, number
-        class_counts = self.counts[:-1, group, number].copy()
-        return Candidate(body, int(self.labels[at]), class_counts, float(self.qualities[at]), float(self.scores[at]))
+    def candidates(self, groups: Integers, numbers: Integers, bodies: Sequence[Body]) -> list[Candidate | None]:
+        """Return the candidates at some places, with the given bodies; None where the number is -1."""
+        class_counts = np.ascontiguousarray(self.counts[:-1, groups, numbers].T)
+        labels, qualities, scores = (some[groups, numbers].tolist() for some in self[1:4])
+        found = zip(numbers.tolist(), bodies, labels, class_counts, qualities, scores, strict=True)
+        return [None if number < 0 else Candidate(*rest) for number, *rest in found]
 
 
 @dataclass
@@ -165,7 +164,8 @@ class LocalSearch:
         result, described = self._scored([()])
         cuts = np.flatnonzero((self._prices.of_item >= 0) & (result.scores[0, :-1] > 0))
         enough = self._has_evidence(result.added[:, 0, cuts].T, described[0, cuts])
-        found = (result.candidate(0, item, (item,)) for item in cuts[enough].tolist())
+        items = cuts[enough]
+        found = result.candidates(np.zeros_like(items), items, [(item,) for item in items.tolist()])
         return [candidate for candidate in found if candidate is not None]
 
     def improve(self, starts: Iterable[Body]) -> list[Candidate]:
@@ -252,14 +252,11 @@ class LocalSearch:
         flat_counts = result.added.reshape(result.added.shape[0], -1)
         longer = self._best_with_evidence(result.scores.copy(), flat_counts, described)
         result.scores[:, -1] = itself
-        own = np.where(itself > 0, described.shape[1] - 1, -1)
-        return [
-            _Neighbourhood(
-                result.candidate(k, own[k], body) if body else None,
-                result.candidate(k, longer[k], tuple(sorted({*body, int(longer[k])}))),
-            )
-            for k, body in enumerate(bodies)
-        ]
+        own = np.where((itself > 0) & np.array([bool(body) for body in bodies]), described.shape[1] - 1, -1)
+        extended = [tuple(sorted({*body, item})) for body, item in zip(bodies, longer.tolist(), strict=True)]
+        groups = np.arange(len(bodies))
+        found = (result.candidates(groups, *some) for some in ((own, bodies), (longer, extended)))
+        return [_Neighbourhood(*pair) for pair in zip(*found, strict=True)]
 
     def _sign_prices(self, prices: ScorecardPrices, bodies: list[Body]) -> NDArray[np.float64]:
         """Return the share of the score that is left after bodies with each item added have paid for signs.
