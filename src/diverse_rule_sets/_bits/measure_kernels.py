@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from diverse_rule_sets._bits.kernels import kernel
 
 _SMALLEST = 1e-300  # replaces 0 in logarithms and denominators
@@ -87,9 +85,8 @@ def likelihood(counts, total, weights, prior, k, j):  # type: ignore[no-untyped-
 
 
 @kernel
-def log_likelihoods(counts, prior, out):  # type: ignore[no-untyped-def]
-    """Compute how much the class shares of rules raise the log-likelihood of their records."""
-    ones = np.ones(counts.shape[0])
+def log_likelihoods(counts, ones, prior, out):  # type: ignore[no-untyped-def]
+    """Compute how much the class shares of rules raise the log-likelihood of their records; all weights are 1."""
     for j in range(out.shape[0]):
         total = 0.0
         for k in range(counts.shape[0]):
@@ -99,9 +96,8 @@ def log_likelihoods(counts, prior, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evidence(counts, weights, prior, weighted_prior, information, out):  # type: ignore[no-untyped-def]
+def evidence(counts, ones, weights, prior, weighted_prior, information, out):  # type: ignore[no-untyped-def]
     """Compute the evidence of rules: the gain in log-likelihood by records or by weight, whichever is larger."""
-    ones = np.ones(counts.shape[0])
     for j in range(out.shape[0]):
         total, weight, by_records, by_weight = 0.0, 0.0, 0.0, 0.0
         for k in range(counts.shape[0]):

@@ -31,17 +31,22 @@ def sum_points(items, pair_items, pair_labels, pair_points, out):  # type: ignor
 @kernel
 def powers(constants, slope, n_points, out):  # type: ignore[no-untyped-def]
     """Compute ``exp(a_k + b * s)`` for each class k and each number of points s, divided by the largest of them."""
-    largest = constants.max() + slope * (n_points - 1)
+    largest = constants[0]
+    for k in range(constants.shape[0]):
+        largest = max(largest, constants[k])
+    largest += slope * (n_points - 1)
     for k in range(constants.shape[0]):
         for s in range(n_points):
             out[k, s] = math.exp(max(constants[k] + slope * s - largest, -_LARGEST_EXPONENT))
 
 
 @kernel
-def class_shares(points, constants, slope, out):  # type: ignore[no-untyped-def]
-    """Compute the probability of each class for each record: arrays (n_classes, n_records)."""
+def class_shares(points, constants, slope, table, out):  # type: ignore[no-untyped-def]
+    """Compute the probability of each class for each record: arrays (n_classes, n_records).
+
+    ``table`` is a buffer with a column for each number of points.
+    """
     n_classes, n_records = points.shape
-    table = np.empty((n_classes, points.max() + 1))
     powers(constants, slope, table.shape[1], table)
     for i in range(n_records):
         total = 0.0
@@ -102,28 +107,40 @@ def count_by_points(points, codes, counted, inside, out):  # type: ignore[no-unt
 
 @kernel
 def fit_additions(  # type: ignore[no-untyped-def]
-    points, codes, counted, weights, items, pair_items, pair_points, squares, constant, slope, n_steps, bounds, out
+    points,
+    codes,
+    counted,
+    everything,
+    weights,
+    items,
+    pair_items,
+    pair_points,
+    squares,
+    constant,
+    slope,
+    n_steps,
+    bounds,
+    own,
+    moved,
+    out,
 ):
     """Fit a model of two classes for each pair of an item and points that is added to the points of all records.
 
-    ``out`` gets the constant, the slope and the loss of each model. Pairs of one item follow each other.
+    ``everything`` are the counts of all records by points. ``out`` gets the constant, the slope and the loss of each
+    model. Pairs of one item follow each other. ``own`` and ``moved`` are buffers.
     """
-    most = points.max()
-    n_levels = most + 1
-    everything = np.zeros((2, n_levels))
-    count_by_points(points, codes, counted, np.ones(points.shape[0], np.bool_), everything)
-    own = np.zeros((2, n_levels))
+    n_levels = everything.shape[1]
     for j in range(pair_items.shape[0]):
         if j == 0 or pair_items[j] != pair_items[j - 1]:
             own[:] = 0.0
             count_by_points(points, codes, counted, items[pair_items[j]], own)
         added = pair_points[j]
-        moved = np.zeros((2, n_levels + added))
+        moved[:] = 0.0
         for c in range(2):
             for s in range(n_levels):
                 moved[c, s] += (everything[c, s] - own[c, s]) * weights[c]
                 moved[c, s + added] += own[c, s] * weights[c]
-        scale = max(float(most + added), 1.0)
+        scale = max(n_levels - 1.0 + added, 1.0)
         found = fit_counts(moved, scale, squares + added**2, constant, slope, n_steps, bounds)
         out[j, 0], out[j, 1], out[j, 2] = found
 
@@ -140,17 +157,16 @@ def residuals_of_records(shares, codes, weights, labels, out):  # type: ignore[n
 
 
 @kernel
-def sums_of_items(values, unit, part_of, n_parts, items, starts, parts, out):  # type: ignore[no-untyped-def]
+def sums_of_items(values, unit, part_of, items, starts, parts, units, by_part, out):  # type: ignore[no-untyped-def]
     """Round values (n, n_records) to multiples of 1 / unit, and add them up for each item and, last, for all records.
 
     ``part_of`` has the part of each record in each column, ``parts`` the parts in which each of the items holds.
+    ``units`` and ``by_part`` are buffers; the second is 0.
     """
-    units = np.empty((values.shape[1], values.shape[0]), np.int64)
     for k in range(values.shape[0]):
         for i in range(values.shape[1]):
             units[i, k] = np.int64(np.rint(values[k, i] * unit))
             out[-1, k] += units[i, k]
-    by_part = np.zeros((n_parts, values.shape[0]), np.int64)
     sums_by_group(part_of, units, by_part)
     for j in range(items.shape[0]):
         for p in range(starts[j], starts[j + 1]):
@@ -200,19 +216,24 @@ def solve(matrix, vector):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fit_records(points, codes, weights, squares, constants, slope, n_steps, bounds):  # type: ignore[no-untyped-def]
-    """Fit a model of several classes by Newton's method; changes the constants, and returns the slope and the loss."""
+def fit_records(  # type: ignore[no-untyped-def]
+    by_record, codes, weights, squares, constants, slope, n_steps, bounds, table, shares, gradient, hessian
+):
+    """Fit a model of several classes by Newton's method; changes the constants, and returns the slope and the loss.
+
+    The points are an array (n_records, n_classes). The last four arguments are buffers; ``table`` has a column for each
+    number of points.
+    """
     ridge, of_constants, largest_step, smallest_slope = bounds
-    n_classes, n_records = points.shape
-    most = points.max()
-    scale = max(float(most), 1.0)
+    n_records, n_classes = by_record.shape
+    scale = max(table.shape[1] - 1.0, 1.0)
     penalty, slope = ridge * squares / scale**2, slope * scale
-    by_record, table = np.ascontiguousarray(points.T), np.empty((n_classes, most + 1))
-    share, weighted = np.empty(n_classes), np.empty(n_classes)
-    gradient, hessian = np.empty(n_classes + 1), np.empty((n_classes + 1, n_classes + 1))
+    share, weighted = shares[0], shares[1]
     for step in range(n_steps + 1):
-        powers(constants, slope / scale, most + 1, table)
-        loss, gradient[:], hessian[:] = 0.0, 0.0, 0.0
+        powers(constants, slope / scale, table.shape[1], table)
+        loss = 0.0
+        gradient[:] = 0.0
+        hessian[:] = 0.0
         for i in range(n_records):
             own, code, weight, total, mean, spread = by_record[i], codes[i], weights[i], 0.0, 0.0, 0.0
             for k in range(n_classes):
@@ -248,25 +269,30 @@ def fit_records(points, codes, weights, squares, constants, slope, n_steps, boun
             gradient[n_classes] = 0.0
             hessian[n_classes, :n_classes] = 0.0
         solve(hessian, gradient)
-        damping = min(1.0, largest_step / max(np.abs(gradient).max(), 1e-12))
+        largest = 1e-12
+        for k in range(n_classes + 1):
+            largest = max(largest, abs(gradient[k]))
+        damping = min(1.0, largest_step / largest)
         for k in range(n_classes):
             constants[k] += damping * gradient[k]
         slope = max(slope + damping * gradient[n_classes], smallest_slope)
-    loss += 0.5 * penalty * slope**2 + 0.5 * of_constants * (constants**2).sum()
+    loss += 0.5 * penalty * slope**2
+    for k in range(n_classes):
+        loss += 0.5 * of_constants * constants[k] ** 2
     return slope / scale, loss
 
 
 @kernel
 def losses_of_additions(  # type: ignore[no-untyped-def]
-    shares, codes, weights, items, pair_items, pair_labels, pair_points, slope, bounds, out
+    shares, codes, weights, items, pair_items, pair_labels, pair_points, slope, bounds, odds, moved, out
 ):
     """Compute how much the loss changes with each pair of an item and a class; the constant of the class is fitted.
 
-    Everything else of the model stays as it is. Pairs of one item and one class follow each other.
+    Everything else of the model stays as it is. Pairs of one item and one class follow each other. ``odds`` and
+    ``moved`` are buffers.
     """
     ridge, of_constants, largest_step, _ = bounds
     n_records = codes.shape[0]
-    odds, moved = np.empty(n_records), np.empty(n_records)
     before, total_own, own_inside = 0.0, 0.0, 0.0
     for j in range(pair_items.shape[0]):
         inside, label, added = items[pair_items[j]], pair_labels[j], slope * pair_points[j]

@@ -182,6 +182,11 @@ class Measures:
         return labels.reshape(lengths.shape), qualities.reshape(lengths.shape), scores.reshape(lengths.shape)
 
     @cached_property
+    def _ones(self) -> Floats:
+        """A weight of 1 for each class."""
+        return np.ones(self.class_totals.size)
+
+    @cached_property
     def _smoothing_counts(self) -> Floats:
         """What is added to the class counts of each rule."""
         return np.asarray(self.smoothing * self.prior)
@@ -215,7 +220,7 @@ class Measures:
             return self._without_rare.evidence(class_counts * self.searched)
         counts, shape = _classes_first(class_counts)
         out = np.empty(counts.shape[1])
-        kernels().evidence(counts, self.weights, self.prior, self.weighted_prior, self.information, out)
+        kernels().evidence(counts, self._ones, self.weights, self.prior, self.weighted_prior, self.information, out)
         return out.reshape(shape)
 
     def log_likelihood(self, class_counts: Integers) -> Floats:
@@ -224,7 +229,7 @@ class Measures:
             return self._without_rare.log_likelihood(class_counts * self.searched)
         counts, shape = _classes_first(class_counts)
         out = np.zeros(counts.shape[1])
-        kernels().log_likelihoods(counts, self.prior, out)
+        kernels().log_likelihoods(counts, self._ones, self.prior, out)
         return out.reshape(shape)
 
     def refuse_weak_splits(self, *arguments: Any) -> None:

@@ -134,9 +134,13 @@ class Sample:
 
     def levels(self, points: Integers) -> Floats:
         """Return the weighted class counts of the records with 0, 1, 2, ... points of the second of two classes."""
+        return self.counts_by_points(points) * self.weights[:, None]
+
+    def counts_by_points(self, points: Integers) -> Floats:
+        """Return what the records of each class with 0, 1, 2, ... points count."""
         counts = np.zeros((2, int(points.max(initial=0)) + 1))
         kernels().count_by_points(points, self.codes, self.counted, np.ones(points.size, np.bool_), counts)
-        return counts * self.weights[:, None]
+        return counts
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of values (n, n_records) over the records of each item; the values are rounded first."""
@@ -146,7 +150,8 @@ class Sample:
         """Return the sums of rounded values over the records of each item and, last, over all records, in units."""
         out = np.zeros((self.columns.size + 1, len(values)), np.int64)
         listed, (starts, parts) = self._listed, self._parts
-        kernels().sums_of_items(values, _UNIT, self._part_of, self._n_parts, listed, starts, parts, out)
+        buffers = np.empty(values.T.shape, np.int64), np.zeros((self._n_parts, len(values)), np.int64)
+        kernels().sums_of_items(values, _UNIT, self._part_of, listed, starts, parts, *buffers, out)
         return out
 
 
@@ -265,8 +270,10 @@ class PointsSearch:
         sample, pairs = self.sample, [pair for options in tried for pair in options]
         items, _, added = _by_part(pairs)
         out, squares, start = np.empty((len(pairs), 3)), float(_squares(found.pairs)), start_of_two(found.model, 1.0)
-        records = points, sample.codes, sample.counted, sample.weights
-        kernels().fit_additions(*records, sample.items, items, added, squares, *start, BOUNDS, out)
+        counts = sample.counts_by_points(points)
+        buffers = np.zeros_like(counts), np.empty((2, counts.shape[1] + int(added.max())))
+        records = points, sample.codes, sample.counted, counts, sample.weights, sample.items
+        kernels().fit_additions(*records, items, added, squares, *start, BOUNDS, *buffers, out)
         best = int(np.argmin(np.round(out[:, 2], 9)))
         return Scored((*found.pairs, pairs[best]), of_two(*out[best]))
 
@@ -274,7 +281,8 @@ class PointsSearch:
         """Return how much the loss changes with each of some pairs; those of one item and one class are in a row."""
         sample, out = self.sample, np.empty(len(pairs))
         records = shares, sample.codes, sample.record_weights, sample.items
-        kernels().losses_of_additions(*records, *_by_part(pairs), found.model.slope, BOUNDS, out)
+        buffers = np.empty((2, sample.codes.size))
+        kernels().losses_of_additions(*records, *_by_part(pairs), found.model.slope, BOUNDS, *buffers, out)
         return out
 
     def _ranked(self, found: Scored, max_signs: int, shares: Floats) -> list[list[Pair]]:

@@ -55,7 +55,7 @@ def probabilities(constants: Floats, slope: float, points: Integers) -> Floats:
     """Return the probabilities of the classes, the first axis, which is also that of the points."""
     out = np.empty(points.shape)
     if points.shape[1]:
-        kernels().class_shares(points, constants, slope, out)
+        kernels().class_shares(points, constants, slope, np.empty((len(points), int(points.max()) + 1)), out)
     return out
 
 
@@ -99,7 +99,9 @@ def fit_records(
     start : parameters to start from; by default the class shares and a small slope
     """
     constants = np.zeros(len(points)) if start is None else start.constants.copy()
-    slope = 1.0 / max(float(points.max(initial=0)), 1.0) if start is None else start.slope
-    n_steps = _STEPS if start is None else _FEW_STEPS
-    slope, loss = kernels().fit_records(points, codes, weights, float(squares), constants, slope, n_steps, BOUNDS)
+    n, most = len(points), int(points.max(initial=0))
+    slope, n_steps = (1.0 / max(most, 1), _STEPS) if start is None else (start.slope, _FEW_STEPS)
+    records = np.ascontiguousarray(points.T), codes, weights
+    buffers = np.empty((n, most + 1)), np.empty((2, n)), np.empty(n + 1), np.empty((n + 1, n + 1))
+    slope, loss = kernels().fit_records(*records, float(squares), constants, slope, n_steps, BOUNDS, *buffers)
     return Parameters(constants, float(slope), float(loss))
