@@ -31,7 +31,7 @@ PAPERS_CODE = {"contracept": "41", "cardio": "951", "anuran": "not finished", "a
 
 
 def fit_seconds(X, y, repeats):
-    """Return the median processor time of fits of the default, the paper's method, a tree and a forest, which alternate."""
+    """Return the median processor time of fits of the default, the paper's method, a tree and a forest in turn."""
     Z = as_numbers(X)
     models = (
         (DiverseRuleSetClassifier(random_state=0), X),
