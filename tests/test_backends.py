@@ -77,6 +77,8 @@ def test_counts(make, table):
     assert backend.shared_counts(lists, [a, b]).tolist() == ref
     assert backend.shared_counts(lists, [a, b]).shape == (len(bodies), 2)
     assert backend.sizes_within([a, b], a).tolist() == [int(one.sum()), int((one & other).sum())]
+    assert backend.class_counts_within([a, b], b).tolist() == [by_class(one & other, y), by_class(other, y)]
+    assert backend.class_counts_within([], b).shape == (0, backend.n_classes)
     counts = backend.extension_counts(bodies, a)
     within = backend.extension_counts_within(bodies, a)
     assert counts.shape == (4, len(bodies), items.shape[1] + 1)

@@ -79,6 +79,7 @@ def test_counts(make, table):
         lambda backend, k: backend.class_counts_of(lists, a[k]),
         lambda backend, k: backend.shared_counts(lists, [a[k], b[k]]),
         lambda backend, k: backend.sizes_within([a[k], b[k]], a[k]),
+        lambda backend, k: backend.class_counts_within([a[k], b[k]], b[k]),
         lambda backend, k: backend.extension_counts(bodies, a[k]),
         lambda backend, k: backend.extension_counts(bodies, backend.nothing),
         lambda backend, k: backend.extension_counts_within(bodies, a[k]),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ _WORTH_A_THREAD = 2_000_000
 
 # From so many masks on, rows are counted under several masks at a time.
 _SEVERAL_MASKS = 4
+
+# Rows of at most so many words are short.
+_SHORT = 4096
 
 # Row numbers that are listed at a time.
 _MAX_BUFFER = 1 << 22
@@ -262,6 +265,12 @@ def at(words: BitRows, positions: Integers) -> Flags:
     return ((words[positions >> 6] >> (positions & 63).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
 
 
+@lru_cache(maxsize=16)
+def _numbers(first: int, n: int) -> BitRows:
+    """Return a number for each word from the first one on; for short rows the result is kept."""
+    return np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
 def checksum(words: BitRows, first: int = 0) -> int:
     """Return a hash of a row: the sum of a hash of each word, modulo 2**64. Different rows almost surely differ.
 
@@ -271,8 +280,7 @@ def checksum(words: BitRows, first: int = 0) -> int:
     first : the number of its first word, if the row is a part of a longer row; the hashes of the parts add up, modulo
         2**64, to the hash of the longer row
     """
-    mixed = np.arange(first + 1, first + words.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= words
+    mixed = words ^ (_numbers if words.size <= _SHORT else _numbers.__wrapped__)(first, words.size)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 0xD6E8FEB86659FD93)):
         mixed ^= mixed >> np.uint64(shift)
         mixed *= np.uint64(factor)
@@ -306,21 +314,3 @@ def claim(rows: BitRows, lists: Lists, masks: BitRows, own: Integers, left: BitR
     out, left = np.empty(lists.size, np.bool_), left.copy()
     _kernels().claim(rows, lists.starts, lists.members, masks, own, left, out)
     return out, left
-
-
-def sums_by_group(groups: Integers, values: Integers, n_groups: int) -> Integers:
-    """Return the sums of values by group, for several groupings of the same records.
-
-    Parameters
-    ----------
-    groups : array (n_groupings, n_records), the group of each record in each grouping
-    values : array (n_records, n)
-    n_groups : number of groups of all groupings together
-
-    Returns
-    -------
-    array (n_groups, n)
-    """
-    out = np.zeros((n_groups, values.shape[1]), np.int64)
-    _kernels().sums_by_group(groups, np.ascontiguousarray(values), out)
-    return out

@@ -1,8 +1,8 @@
-"""The compiled loops behind :mod:`diverse_rule_sets._bits.bitset`; the only file that imports numba.
+"""The compiled loops behind :mod:`diverse_rule_sets._bits.bitset`. No other file imports numba.
 
-Every kernel computes integers from integers, without random numbers and without floating point. So the results are the
-same on any number of threads and with the compiler switched off. Kernels release the GIL and start no threads; the
-caller divides the work into slices.
+Every kernel of this module computes integers from integers, without random numbers and without floating point. So the
+results are the same on any number of threads and with the compiler switched off. Kernels release the GIL and start no
+threads; the caller divides the work into slices.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ else:
         return word(word), codegen
 
 
-def _kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that releases the GIL, and cache it on disk if there is a folder to write to."""
     try:
         return numba.njit(nogil=True, cache=True)(function)
@@ -46,7 +46,7 @@ def _kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(nogil=True)(function)
 
 
-@_kernel
+@kernel
 def count(rows, starts, members, first, last, masks, out):  # type: ignore[no-untyped-def]
     """Count, for lists first..last, the bits of the AND of their rows under each mask."""
     # Slices, not `rows[row, begin + w]`: only then does the compiler use vector instructions (14 times as fast).
@@ -69,7 +69,7 @@ def count(rows, starts, members, first, last, masks, out):  # type: ignore[no-un
                 out[j, m] += np.int64(total)
 
 
-@_kernel
+@kernel
 def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-untyped-def]
     """Count, for rows first..last under each mask, the bits in each segment of words."""
     for i in range(first, last):
@@ -83,7 +83,7 @@ def count_segments(rows, first, last, masks, starts, out):  # type: ignore[no-un
                 out[s, m, i] = np.int64(total)
 
 
-@_kernel
+@kernel
 def count_segments_of_many(rows, first, last, masks, starts, out):  # type: ignore[no-untyped-def]
     """Do the same for at least four masks: a few words of a row stay in the first-level cache for all masks.
 
@@ -117,7 +117,7 @@ def count_segments_of_many(rows, first, last, masks, starts, out):  # type: igno
                     out[s, m, i] += np.int64(total)
 
 
-@_kernel
+@kernel
 def count_lists_segments(rows, list_starts, members, first, last, starts, out):  # type: ignore[no-untyped-def]
     """Count, for lists first..last, the bits of the AND of their rows in each segment of words."""
     buffer = np.empty(rows.shape[1], np.uint64)
@@ -135,7 +135,7 @@ def count_lists_segments(rows, list_starts, members, first, last, starts, out): 
             out[j, s] = np.int64(total)
 
 
-@_kernel
+@kernel
 def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # type: ignore[no-untyped-def]
     """Add up, for rows first..last under each mask, the factor of each segment of words times its number of bits."""
     for s in range(starts.size - 1):
@@ -153,7 +153,7 @@ def count_weighted(rows, first, last, masks, starts, factors, owners, out):  # t
                     out[owners[s], m, i] += factors[s] * np.int64(total)
 
 
-@_kernel
+@kernel
 def count_shifted(rows, first, last, masks, ranges, shifts, out):  # type: ignore[no-untyped-def]
     """Do the same for short segments: ranges of words, each with its sum and sign, and a power of 2 for each word."""
     for r in range(ranges.shape[0]):
@@ -170,7 +170,7 @@ def count_shifted(rows, first, last, masks, ranges, shifts, out):  # type: ignor
                     out[ranges[r, 2], m, i] += ranges[r, 3] * np.int64(total)
 
 
-@_kernel
+@kernel
 def count_lists_weighted(  # type: ignore[no-untyped-def]
     rows, list_starts, members, first, last, masks, starts, factors, owners, out
 ):
@@ -194,7 +194,7 @@ def count_lists_weighted(  # type: ignore[no-untyped-def]
                 out[owners[s], j, m] += factors[s] * np.int64(total)
 
 
-@_kernel
+@kernel
 def weights_of_blocks(words, columns, weights, block, out):  # type: ignore[no-untyped-def]
     """Add up the weights of the records whose bit column is set, for each block of consecutive records."""
     for j in range(columns.size):
@@ -202,7 +202,7 @@ def weights_of_blocks(words, columns, weights, block, out):  # type: ignore[no-u
             out[j // block] += weights[j]
 
 
-@_kernel
+@kernel
 def kth_by_weight(words, columns, weights, block, blocks, ks, out):  # type: ignore[no-untyped-def]
     """Find the record of a block at which the weights of the records whose bit column is set add up to above k."""
     for i in range(ks.size):
@@ -217,7 +217,7 @@ def kth_by_weight(words, columns, weights, block, blocks, ks, out):  # type: ign
         out[i] = j
 
 
-@_kernel
+@kernel
 def kth_set(words, numbers, ks, out):  # type: ignore[no-untyped-def]
     """Find, for each word number and k, the position of the k-th set bit of that word in the row."""
     for j in range(numbers.shape[0]):
@@ -227,7 +227,7 @@ def kth_set(words, numbers, ks, out):  # type: ignore[no-untyped-def]
         out[j] = numbers[j] * 64 + np.int64(_popcount((word - np.uint64(1)) & ~word))
 
 
-@_kernel
+@kernel
 def members_of(rows, columns, ends, out):  # type: ignore[no-untyped-def]
     """List, for each bit column, the rows whose bit is set there, in ascending order; ``ends`` gets where lists end."""
     k = 0
@@ -241,7 +241,7 @@ def members_of(rows, columns, ends, out):  # type: ignore[no-untyped-def]
         ends[j] = k
 
 
-@_kernel
+@kernel
 def all_set(rows, starts, members, columns, out):  # type: ignore[no-untyped-def]
     """Find, for each list, whether all its rows have their bit set at its bit column."""
     for j in range(columns.shape[0]):
@@ -255,7 +255,7 @@ def all_set(rows, starts, members, columns, out):  # type: ignore[no-untyped-def
         out[j] = every
 
 
-@_kernel
+@kernel
 def claim(rows, starts, members, masks, own, left, out):  # type: ignore[no-untyped-def]
     """Remove the AND of each list's rows from ``left`` if part of it lies under the list's mask; flag such lists."""
     for j in range(starts.shape[0] - 1):
@@ -279,7 +279,7 @@ def claim(rows, starts, members, masks, own, left, out):  # type: ignore[no-unty
         out[j] = found
 
 
-@_kernel
+@kernel
 def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
     """Add the values of each column of ``values`` to its group, for each row of group numbers."""
     for i in range(groups.shape[0]):
@@ -289,7 +289,7 @@ def sums_by_group(groups, values, out):  # type: ignore[no-untyped-def]
                 out[group, k] += values[j, k]
 
 
-@_kernel
+@kernel
 def sort_bits(rows, members, first, last, masks, sizes, steps, starts, out):  # type: ignore[no-untyped-def]
     """Append the bits of rows members[first..last] under each mask, word by word, from its first word of ``out`` on."""
     buffer = np.empty(masks.shape[1], np.uint64)
@@ -318,7 +318,7 @@ def sort_bits(rows, members, first, last, masks, sizes, steps, starts, out):  # 
                 at += n
 
 
-@_kernel
+@kernel
 def find_complements(rows, every, first, other):  # type: ignore[no-untyped-def]
     """Find rows that are set where neither the row before nor, possibly, one later row is; see ``complements``."""
     n, n_words = rows.shape
@@ -354,7 +354,7 @@ def find_complements(rows, every, first, other):  # type: ignore[no-untyped-def]
         first[j], other[j] = i, found
 
 
-@_kernel
+@kernel
 def add_to_planes(rows, values, planes):  # type: ignore[no-untyped-def]
     """Add the value of each row to the numbers of its bits; plane p holds bit p of each number."""
     carry = np.empty(BLOCK, np.uint64)

@@ -127,6 +127,12 @@ class Backend(Protocol):
     def sizes_within(self, covers: Sequence[Cover], within: Cover) -> Integers:
         """Count the records of each cover that lie within another one: int64 array (len(covers),). Adds over shards."""
 
+    def class_counts_within(self, covers: Sequence[Cover], within: Cover) -> Integers:
+        """Count the records of each class of several covers that lie within another one, as :meth:`class_counts`.
+
+        Returns an int64 array (len(covers), n_classes). Adds over shards.
+        """
+
     def extension_counts(self, bodies: Sequence[Body], marked: Cover) -> Integers:
         """Count the records of each body with each item added, by class, and how many of them are marked.
 

@@ -80,6 +80,8 @@ class Encoder:
         self.options = options
         self._given = given
         self._n_threads = n_threads
+        # Conditions, and the wider items among them.
+        self._wider: tuple[list[Condition], dict[int, tuple[int, ...]]] | None = None
 
     def extended(self, conditions: Sequence[Condition], columns: Sequence[int], opposites: Sequence[int]) -> Encoder:
         """Return a copy with further conditions, such as cuts of a scorecard, for items made from other items.
@@ -126,6 +128,12 @@ class Encoder:
 
         Only items with one bound are listed, such as ``age > 50`` for ``age > 60``.
         """
+        if self._wider is None or self._wider[0] is not self.conditions:
+            self._wider = self.conditions, self._find_wider_items()
+        return self._wider[1]
+
+    def _find_wider_items(self) -> dict[int, tuple[int, ...]]:
+        """Return the wider items; they are kept until there are other conditions."""
         by_side: dict[tuple[int, str], list[tuple[Any, int]]] = {}
         for item, (condition, column) in enumerate(zip(self.conditions, self.columns.tolist(), strict=True)):
             side = side_of(condition, self.orders.get(condition.column, ()))

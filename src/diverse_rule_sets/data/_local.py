@@ -124,6 +124,12 @@ class LocalBackend:
         """Count the records of each cover that lie within another one."""
         return np.array([bitset.popcount(cover.words & within.words) for cover in covers], np.int64)
 
+    def class_counts_within(self, covers: Sequence[LocalCover], within: LocalCover) -> Integers:
+        """Count the records of each class of several covers that lie within another one."""
+        words = np.array([cover.words for cover in covers], np.uint64).reshape(len(covers), self._rows.shape[1])
+        masks, whole = self._class_masks & within.words, np.array([0, self._rows.shape[1]])
+        return bitset.count_segments(words, masks, whole, self._n_threads)[0].T
+
     def extension_counts(self, bodies: Sequence[Body], marked: LocalCover) -> Integers:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
         by_class = self._by_class
@@ -131,6 +137,9 @@ class LocalBackend:
         covers = by_class.covers(bodies)
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)
         out[:-1] = by_class.count(covers)
+        if marked is self.nothing:
+            out[-1] = 0
+            return out
         shared = covers & by_class.arranged(marked)
         none, every = ~shared.any(axis=1), (shared == covers).all(axis=1)
         out[-1] = np.where(every[:, None], out[:-1].sum(axis=0), 0)

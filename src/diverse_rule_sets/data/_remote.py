@@ -170,6 +170,13 @@ class RemoteBackend:
         """Count the records that each body shares with each cover."""
         return self._ask("shared_counts", bodies, list(covers))
 
+    def class_counts_within(self, covers: Sequence[Handle], within: Handle) -> Any:
+        """Count the records of each class of several covers that lie within another one."""
+        if not len(covers):
+            return np.zeros((0, self.n_classes), self.class_totals.dtype)
+        both = [self.intersection(cover, within) for cover in covers]
+        return np.array([self.class_counts(cover) for cover in both])
+
     def sizes_within(self, covers: Sequence[Handle], within: Handle) -> Any:
         """Count the records of each cover that lie within another one."""
         if not len(covers):

@@ -118,6 +118,10 @@ class ShardedBackend:
         """Count the records of each cover that lie within another one."""
         return self._sum(lambda shard, part, *parts: shard.sizes_within(parts, part), within, *covers)
 
+    def class_counts_within(self, covers: Sequence[ShardedCover], within: ShardedCover) -> Integers:
+        """Count the records of each class of several covers that lie within another one."""
+        return self._sum(lambda shard, part, *parts: shard.class_counts_within(parts, part), within, *covers)
+
     def extension_counts(self, bodies: Sequence[Body], marked: ShardedCover) -> Integers:
         """Count the records of each body with each item added, by class, and how many of them are marked."""
         return self._sum(lambda shard, part: shard.extension_counts(bodies, part), marked)

@@ -127,6 +127,11 @@ class WeightedBackend:
         sizes = [int(self._units_of(cover.words & within.words).sum()) for cover in covers]
         return self._scaled(np.array(sizes, np.int64))
 
+    def class_counts_within(self, covers: Sequence[LocalCover], within: LocalCover) -> Any:
+        """Add up the weights of each class of several covers that lie within another one."""
+        counts = [self.class_counts(LocalCover(cover.words & within.words)) for cover in covers]
+        return np.array(counts).reshape(len(covers), self.n_classes)
+
     def extension_counts(self, bodies: Sequence[Body], marked: LocalCover) -> Any:
         """Add up the weights of each body with each item added, by class, and those of the marked ones among them."""
         out = np.empty((self.n_classes + 1, len(bodies), self.n_items + 1), np.int64)

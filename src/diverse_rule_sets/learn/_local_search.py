@@ -26,6 +26,7 @@ _MAX_MOVES = 40
 # Largest number of counts in one call of the backend.
 _MAX_COUNTS = 100_000
 _TOLERANCE = 1e-9
+_NO_LIMIT = 1 << 62
 # What a sign of a scorecard costs, as a share of what a condition costs: a condition is read again in every rule.
 _SIGN_PRICE = 0.5
 # Plain conditions beside conditions on points need so many times the evidence that a split needs.
@@ -55,13 +56,12 @@ class _Scores(NamedTuple):
     scores: NDArray[np.float64]
     added: Integers
 
-    def candidate(self, group: int, number: int, body: Body) -> Candidate | None:
-        """Return the candidate at this place, with the given body; None if the number is -1."""
-        if number < 0:
-            return None
-        at = group, number
-        class_counts = self.counts[:-1, group, number].copy()
-        return Candidate(body, int(self.labels[at]), class_counts, float(self.qualities[at]), float(self.scores[at]))
+    def candidates(self, groups: Integers, numbers: Integers, bodies: Sequence[Body]) -> list[Candidate | None]:
+        """Return the candidates at some places, with the given bodies; None where the number is -1."""
+        class_counts = np.ascontiguousarray(self.counts[:-1, groups, numbers].T)
+        labels, qualities, scores = (some[groups, numbers].tolist() for some in self[1:4])
+        found = zip(numbers.tolist(), bodies, labels, class_counts, qualities, scores, strict=True)
+        return [None if number < 0 else Candidate(*rest) for number, *rest in found]
 
 
 @dataclass
@@ -105,6 +105,7 @@ class LocalSearch:
     ) -> None:
         self._backend = backend
         self.columns = columns
+        self._column_of: list[int] = columns.tolist()
         self._n_columns = int(columns.max(initial=-1)) + 1
         self.measures, self.limits, self.constraints = measures, limits, constraints
         self._min_evidence = min_evidence
@@ -139,7 +140,7 @@ class LocalSearch:
 
     def n_conditions(self, body: Body) -> int:
         """Return the number of conditions of a body; all items of one column count as one condition."""
-        return len({int(self.columns[item]) for item in body})
+        return len({self._column_of[item] for item in body})
 
     def within_length(self, body: Body) -> bool:
         """Return whether a body has at most ``max_conditions`` conditions."""
@@ -164,7 +165,8 @@ class LocalSearch:
         result, described = self._scored([()])
         cuts = np.flatnonzero((self._prices.of_item >= 0) & (result.scores[0, :-1] > 0))
         enough = self._has_evidence(result.added[:, 0, cuts].T, described[0, cuts])
-        found = (result.candidate(0, item, (item,)) for item in cuts[enough].tolist())
+        items = cuts[enough]
+        found = result.candidates(np.zeros_like(items), items, [(item,) for item in items.tolist()])
         return [candidate for candidate in found if candidate is not None]
 
     def improve(self, starts: Iterable[Body]) -> list[Candidate]:
@@ -236,7 +238,7 @@ class LocalSearch:
         described = lengths
         if self._prices is not None:
             result.scores[:] *= self._sign_prices(self._prices, bodies)
-            result.scores[~self._evidence_beside_points(self._prices, bodies, used, counts)] = -1.0
+            self._refuse_weak_splits(self._prices, bodies, used, counts, result.scores)
             described = np.where(only_points(self._prices, bodies), 0, lengths)
         if not self.constraints.allow_all:
             result.scores[~self.constraints.allow_extended(bodies, used, result.labels)] = -1.0
@@ -251,14 +253,11 @@ class LocalSearch:
         flat_counts = result.added.reshape(result.added.shape[0], -1)
         longer = self._best_with_evidence(result.scores.copy(), flat_counts, described)
         result.scores[:, -1] = itself
-        own = np.where(itself > 0, described.shape[1] - 1, -1)
-        return [
-            _Neighbourhood(
-                result.candidate(k, own[k], body) if body else None,
-                result.candidate(k, longer[k], tuple(sorted({*body, int(longer[k])}))),
-            )
-            for k, body in enumerate(bodies)
-        ]
+        own = np.where((itself > 0) & np.array([bool(body) for body in bodies]), described.shape[1] - 1, -1)
+        extended = [tuple(sorted({*body, item})) for body, item in zip(bodies, longer.tolist(), strict=True)]
+        groups = np.arange(len(bodies))
+        found = (result.candidates(groups, *some) for some in ((own, bodies), (longer, extended)))
+        return [_Neighbourhood(*pair) for pair in zip(*found, strict=True)]
 
     def _sign_prices(self, prices: ScorecardPrices, bodies: list[Body]) -> NDArray[np.float64]:
         """Return the share of the score that is left after bodies with each item added have paid for signs.
@@ -270,10 +269,15 @@ class LocalSearch:
         n_signs = (prices.used(bodies)[:, None, :] | added) @ unpaid
         return np.maximum(1.0 - _SIGN_PRICE * self.measures.price * n_signs, 0.0)
 
-    def _evidence_beside_points(
-        self, prices: ScorecardPrices, bodies: list[Body], used: NDArray[np.bool_], counts: Integers
-    ) -> NDArray[np.bool_]:
-        """Return whether plain conditions beside conditions on points have enough evidence of their own.
+    def _refuse_weak_splits(
+        self,
+        prices: ScorecardPrices,
+        bodies: list[Body],
+        used: NDArray[np.bool_],
+        counts: Integers,
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Set scores to -1 where plain conditions beside conditions on points have too little evidence of their own.
 
         Signs already contain most of what plain conditions say, so a plain condition that only makes a rule look purer
         would be a coincidence. The plain conditions of a body divide the records that meet its conditions on points in
@@ -285,26 +289,24 @@ class LocalSearch:
         bodies : the bodies
         used : array (n_bodies, n_columns), the columns of which each body has an item
         counts : as for :meth:`_score`
+        scores : array (n_bodies, n_items + 1)
         """
         is_cut = np.append(prices.of_item >= 0, False)  # the last entry stands for no added item
-        cuts = [tuple(item for item in body if is_cut[item]) for body in bodies]
-        n_plain = np.array([len({int(self.columns[item]) for item in body if not is_cut[item]}) for body in bodies])
-        n_plain = n_plain[:, None] + np.hstack([~used[:, self.columns] & ~is_cut[:-1], np.zeros((len(bodies), 1), int)])
-        has_cuts = np.array([bool(some) for some in cuts])[:, None] | is_cut
-        mixed = np.flatnonzero(has_cuts & (n_plain > 0))
-        new = [some for some in dict.fromkeys(cuts) if some not in self._alone]
+        flags, columns = is_cut.tolist(), self._column_of
+        cuts = [tuple(item for item in body if flags[item]) for body in bodies]
+        n_plain = np.array([len({columns[item] for item in body if not flags[item]}) for body in bodies], np.int64)
+        numbers = {some: k for k, some in enumerate(dict.fromkeys(cuts))}
+        new = [some for some in numbers if some not in self._alone]
         if new:
             counted = self._backend.extension_counts(new, self._backend.nothing)
             self._alone.update({some: counted[:-1, k] for k, some in enumerate(new)})
-        alone = np.stack([self._alone[some] for some in cuts], axis=1)
-        alone = np.where(is_cut, alone, alone[:, :, -1:])  # an added plain item is not part of the conditions on points
-        whole, part = (some.reshape(alone.shape[0], -1)[:, mixed].T for some in (alone, counts[:-1]))
-        likelihood = self.measures.log_likelihood
-        gains = likelihood(part) + likelihood(whole - part) - likelihood(whole)
-        needed = self.evidence_needed(n_plain.reshape(-1)[mixed], self.n_free, whole.sum(axis=1))
-        enough = np.ones(n_plain.size, np.bool_)
-        enough[mixed] = gains >= _EVIDENCE_BESIDE_POINTS * needed
-        return enough.reshape(n_plain.shape)
+        alone = np.stack([self._alone[some] for some in numbers], axis=1)
+        which, has_cuts = np.array([numbers[some] for some in cuts]), np.array([bool(some) for some in cuts])
+        needed = 0.5 * self._min_evidence * _EVIDENCE_BESIDE_POINTS
+        per_condition, per_size = needed * math.log(max(self._backend.n_items, 2)), needed * 0.5 * self.n_free
+        self.measures.refuse_weak_splits(
+            counts, alone, which, has_cuts, n_plain, used, self.columns, is_cut, per_condition, per_size, scores
+        )
 
     def _score(self, counts: Integers, lengths: Integers) -> _Scores:
         """Return the labels, qualities and scores of several groups of bodies; scores outside the limits are negative.
@@ -315,19 +317,10 @@ class LocalSearch:
             and, last, of those that the rules chosen so far cover
         lengths : array (n_groups, n_bodies), number of conditions of each body
         """
-        flat = counts.reshape(counts.shape[0], -1)
-        sizes = flat[:-1].sum(axis=0)
-        allowed = np.flatnonzero(self.limits.allow(lengths.reshape(-1), sizes, flat[-1]))
-        class_counts = flat[:-1, allowed].T
-        quality, labels = self.measures.quality(class_counts, lengths.reshape(-1)[allowed])
-        # Only uncovered records count for the score.
-        scores = quality * (1.0 - flat[-1, allowed] / np.maximum(sizes[allowed], 1))
-        scores[self.measures.recall(class_counts, labels) <= self.limits.min_recall_gain] = -1.0
-        shape = lengths.shape
-        result = _Scores(counts, np.full(shape, -1), np.zeros(shape), np.full(shape, -1.0), counts[:-1])
-        for whole, part in ((result.labels, labels), (result.qualities, quality), (result.scores, scores)):
-            whole.reshape(-1)[allowed] = part
-        return result
+        limits = self.limits
+        most = _NO_LIMIT if limits.max_conditions is None else limits.max_conditions
+        single = int(limits.min_support), float(limits.max_overlap), int(most), float(limits.min_recall_gain)
+        return _Scores(counts, *self.measures.scores(counts, lengths, single), counts[:-1])
 
     def _judge_added(self, bodies: list[Body], result: _Scores, lengths: Integers) -> _Scores:
         """Score bodies by the records that they add to earlier rules of their label, within the limits by label."""

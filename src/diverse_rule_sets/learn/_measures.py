@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,14 @@ def jaccard_distance(shared: Integers, size_a: Integers, size_b: Integers) -> Fl
 def _factor(counts: Any) -> Any:
     """Return counts as factors of other counts: as floats if the product of integers might overflow."""
     return counts.astype(np.float64) if np.max(counts, initial=0) >= _LARGE else counts
+
+
+@cache
+def kernels() -> ModuleType:
+    """Import the compiled loops on first use."""
+    from diverse_rule_sets._bits import measure_kernels
+
+    return measure_kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +150,52 @@ class Measures:
         if self.rare is not None:
             labels = np.argmax(self.shares(class_counts), axis=-1) if labels is None else labels
             return self._without_rare.quality(class_counts * self.searched, n_conditions, labels)
-        # Classes are the first axis, because numpy sums a few long rows much faster than many short ones.
-        counts = np.ascontiguousarray(np.moveaxis(class_counts, -1, 0))
-        column = (slice(None),) + (None,) * (counts.ndim - 1)
-        weighted = (counts + (self.smoothing * self.prior)[column]) * self.weights[column]
-        total = np.maximum(weighted.sum(axis=0), _SMALLEST)
-        lift = weighted * np.log(np.maximum(weighted / np.maximum(self.weighted_prior, _SMALLEST)[column], _SMALLEST))
-        divergence = np.maximum(lift.sum(axis=0) / total - np.log(total), 0.0)
-        labels = np.argmax(weighted, axis=0) if labels is None else labels
-        own = np.take_along_axis(counts, labels[None], 0)[0] * self.weights[labels]
-        quality = own / self.n_records * divergence
-        return quality * np.maximum(1.0 - self.price * n_conditions, 0.0), labels
+        counts, shape = _classes_first(class_counts)
+        of_rules = np.zeros(counts.shape[1], np.int64) if labels is None else _flat(labels, shape)
+        out = np.empty(counts.shape[1])
+        kernels().qualities(counts, of_rules, labels is None, *self._terms, out)
+        quality = out.reshape(shape) * np.maximum(1.0 - self.price * n_conditions, 0.0)
+        return quality, of_rules.reshape(shape)
+
+    def scores(
+        self, counts: Integers, lengths: Integers, limits: tuple[int, float, int, float]
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the labels, qualities and scores of rules; those outside the limits have negative scores.
+
+        The score is the quality times the share of the records that no earlier rule covers.
+
+        Parameters
+        ----------
+        counts : array (n_classes + 1, ...), the class counts of rules and, last, how many of their records earlier
+            rules cover
+        lengths : array (...), number of conditions
+        limits : the smallest number of records, the largest overlap, the largest number of conditions, and the share of
+            the records of its label that a rule must cover more than
+        """
+        labels, qualities, scores = np.full(lengths.size, -1), np.zeros(lengths.size), np.full(lengths.size, -1.0)
+        flat, of_rules = counts.reshape(len(counts), -1), np.ascontiguousarray(lengths.reshape(-1))
+        terms = (self if self.rare is None else self._without_rare)._terms
+        terms, shares = (self.searched.astype(np.int64), *terms[1:]), (self._smoothing_counts, self.weights)
+        kernels().scores(
+            flat, of_rules, limits, shares, terms, self.price, self.class_totals, labels, qualities, scores
+        )
+        return labels.reshape(lengths.shape), qualities.reshape(lengths.shape), scores.reshape(lengths.shape)
+
+    @cached_property
+    def _ones(self) -> Floats:
+        """A weight of 1 for each class."""
+        return np.ones(self.class_totals.size)
+
+    @cached_property
+    def _smoothing_counts(self) -> Floats:
+        """What is added to the class counts of each rule."""
+        return np.asarray(self.smoothing * self.prior)
+
+    @cached_property
+    def _terms(self) -> tuple[Integers, Floats, Floats, Floats, float]:
+        """What the quality of a rule follows from, beside its counts."""
+        searched = self.searched.astype(np.int64)
+        return searched, self._smoothing_counts, self.weights, self.weighted_prior, float(self.n_records)
 
     def weight_right(self, class_counts: Integers) -> Floats:
         """Return the weight of the records that each rule predicts right if it predicts the class with most weight.
@@ -174,17 +218,25 @@ class Measures:
         """
         if self.rare is not None:
             return self._without_rare.evidence(class_counts * self.searched)
-        unweighted = class_counts * _log_ratio(class_counts, self.prior)
-        weighted = (
-            class_counts * np.minimum(self.weights, 1.0) * _log_ratio(class_counts * self.weights, self.weighted_prior)
-        )
-        return np.maximum(unweighted.sum(axis=-1), self.information * weighted.sum(axis=-1))
+        counts, shape = _classes_first(class_counts)
+        out = np.empty(counts.shape[1])
+        kernels().evidence(counts, self._ones, self.weights, self.prior, self.weighted_prior, self.information, out)
+        return out.reshape(shape)
 
     def log_likelihood(self, class_counts: Integers) -> Floats:
         """Return how much the class shares of each rule increase the log-likelihood of its records."""
         if self.rare is not None:
             return self._without_rare.log_likelihood(class_counts * self.searched)
-        return np.asarray((class_counts * _log_ratio(class_counts, self.prior)).sum(axis=-1))
+        counts, shape = _classes_first(class_counts)
+        out = np.zeros(counts.shape[1])
+        kernels().log_likelihoods(counts, self._ones, self.prior, out)
+        return out.reshape(shape)
+
+    def refuse_weak_splits(self, *arguments: Any) -> None:
+        """Set scores to -1 where plain conditions divide the records of conditions on points too little."""
+        prior = self.prior if self.rare is None else self._without_rare.prior
+        *bodies, per_condition, per_size, out = arguments
+        kernels().refuse_weak_splits(*bodies, self.searched.astype(np.int64), prior, per_condition, per_size, out)
 
     def weighted_gain(self, class_counts: Integers, of_rule: Integers | None = None) -> Floats:
         """Return how much the smoothed, weighted class shares of each rule increase the weighted log-likelihood.
@@ -194,13 +246,19 @@ class Measures:
         of_rule = class_counts if of_rule is None else of_rule
         if self.rare is not None:
             return self._without_rare.weighted_gain(class_counts * self.searched, of_rule * self.searched)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lift = np.where(class_counts > 0, np.log(self.shares(of_rule) / self.weighted_prior), 0.0)
-        return np.asarray((class_counts * self.weights * lift).sum(axis=-1))
+        counts, shape = _classes_first(class_counts)
+        of_rules, out = _classes_first(of_rule)[0], np.empty(counts.shape[1])
+        kernels().weighted_gains(counts, of_rules, self._smoothing_counts, self.weights, self.weighted_prior, out)
+        return out.reshape(shape)
 
 
-def _log_ratio(counts: Integers | Floats, prior: Floats) -> Floats:
-    """Return the logarithm of the share of each class divided by its prior; 0 for classes without records."""
-    total = counts.sum(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(counts > 0, np.log(counts / np.where(total > 0, total, 1) / prior), 0.0)
+def _classes_first(class_counts: Integers) -> tuple[Integers, tuple[int, ...]]:
+    """Return class counts as an array (n_classes, n_rules), and the shape of the rules."""
+    shape, n_classes = class_counts.shape[:-1], class_counts.shape[-1]
+    rules = class_counts if class_counts.ndim == 2 else class_counts.reshape(-1, n_classes)
+    return np.ascontiguousarray(rules.T), shape
+
+
+def _flat(labels: Integers, shape: tuple[int, ...]) -> Integers:
+    """Return the labels of rules of some shape as one row."""
+    return np.broadcast_to(labels, shape).flatten()

@@ -17,16 +17,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diverse_rule_sets._bits import bitset
+from diverse_rule_sets._bits.bitset import Lists, distinct_rows
 from diverse_rule_sets.learn._deadline import NO_DEADLINE, Deadline
 from diverse_rule_sets.learn._points_model import (
+    BOUNDS,
     RIDGE,
-    Levels,
     Parameters,
     fit_levels,
     fit_records,
-    losses_of_addition,
+    kernels,
+    of_two,
     probabilities,
+    start_of_two,
 )
 
 Floats = NDArray[np.float64]
@@ -52,21 +54,6 @@ class Pair(NamedTuple):
     item: int
     label: int
     points: int
-
-
-class _Parts(NamedTuple):
-    """The parts into which the items of a column divide the records.
-
-    Parameters
-    ----------
-    items : array (n,), the items of the column
-    member : array (n, n_parts), which item holds in which part
-    first : number of the first part among those of all columns
-    """
-
-    items: Integers
-    member: Floats
-    first: int
 
 
 class Sample:
@@ -97,16 +84,20 @@ class Sample:
         self.allowed = allowed
         self.columns = columns
         self.counts = counts
-        self._parts: list[_Parts] = []
-        of_records: list[Integers] = []
+        self._set_weights()
+        # The parts in which each item holds, in the order of ``_listed``; parts of all columns are numbered together.
+        listed, lists, of_records = list[Integers](), list[Lists](), list[Integers]()
         n_parts = 0
         for column in np.unique(columns[allowed.any(axis=1)]).tolist():
             own = np.flatnonzero(columns == column)
             patterns, which = _distinct_columns(items[own])
-            self._parts.append(_Parts(own, patterns.astype(np.float64), n_parts))
+            listed.append(own)
+            lists.append(Lists.of([(np.flatnonzero(row) + n_parts).tolist() for row in patterns]))
             of_records.append(which + n_parts)
             n_parts += patterns.shape[1]
         self._n_parts = n_parts
+        self._listed = np.concatenate([np.zeros(0, np.int64), *listed])
+        self._parts = Lists.concatenate([Lists.of([]), *lists])
         # The part of each record in each column: array (n_columns, n_records).
         self._part_of = np.array(of_records, np.int64).reshape(len(of_records), codes.size)
 
@@ -115,17 +106,19 @@ class Sample:
         """Number of classes."""
         return self.weights.size
 
-    @property
-    def record_weights(self) -> Floats:
-        """The weight of each record."""
-        weights = self.weights[self.codes]
-        return np.asarray(weights if self.counts is None else weights * self.counts)
+    def _set_weights(self) -> None:
+        """Set what each record counts, and its weight."""
+        self.counted = np.ones(self.codes.size) if self.counts is None else self.counts
+        self.record_weights = self.weights[self.codes] * self.counted
 
     def take(self, records: Integers) -> Sample:
         """Return the sample of some of the records."""
         part = copy.copy(self)
-        part.items, part.codes, part._part_of = self.items[:, records], self.codes[records], self._part_of[:, records]
+        part.items = np.ascontiguousarray(self.items[:, records])
+        part._part_of = np.ascontiguousarray(self._part_of[:, records])
+        part.codes = self.codes[records]
         part.counts = None if self.counts is None else self.counts[records]
+        part._set_weights()
         return part
 
     def restrict(self, columns: Integers) -> Sample:
@@ -136,42 +129,35 @@ class Sample:
     def points(self, pairs: Sequence[Pair]) -> Integers:
         """Return the points of each record for each class: an array (n_classes, n_records)."""
         sums = np.zeros((self.n_classes, self.codes.size), np.int64)
-        for pair in pairs:
-            sums[pair.label] += pair.points * self.items[pair.item]
+        kernels().sum_points(self.items, *_by_part(pairs), sums)
         return sums
 
-    def levels(self, points: Integers) -> Levels:
-        """Return the levels of points 0, 1, 2, ... of the second of two classes."""
-        return Levels(
-            np.arange(int(points.max(initial=0)) + 1, dtype=np.float64), *self._counts(points, self.codes, self.counts)
-        )
+    def levels(self, points: Integers) -> Floats:
+        """Return the weighted class counts of the records with 0, 1, 2, ... points of the second of two classes."""
+        return self.counts_by_points(points) * self.weights[:, None]
 
-    def levels_inside(self, points: Integers, item: int, n_levels: int) -> tuple[Floats, Floats]:
-        """Return the weighted class counts of the records with an item, by points."""
-        inside = self.items[item]
-        own = None if self.counts is None else self.counts[inside]
-        return self._counts(points[inside], self.codes[inside], own, n_levels)
-
-    def _counts(
-        self, points: Integers, codes: Integers, own: Floats | None, n_levels: int = 0
-    ) -> tuple[Floats, Floats]:
-        counts = np.bincount(2 * points + codes, own, minlength=max(2 * n_levels, 2))
-        counts = np.append(counts, np.zeros(counts.size % 2, np.int64)).reshape(-1, 2)
-        return counts[:, 0] * self.weights[0], counts[:, 1] * self.weights[1]
+    def counts_by_points(self, points: Integers) -> Floats:
+        """Return what the records of each class with 0, 1, 2, ... points count."""
+        counts = np.zeros((2, int(points.max(initial=0)) + 1))
+        kernels().count_by_points(points, self.codes, self.counted, np.ones(points.size, np.bool_), counts)
+        return counts
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of values (n, n_records) over the records of each item; the values are rounded first."""
-        units = np.rint(values.T * _UNIT).astype(np.int64)
-        by_part = bitset.sums_by_group(self._part_of, units, self._n_parts).astype(np.float64)
-        out = np.zeros((self.columns.size, units.shape[1]))
-        for part in self._parts:
-            out[part.items] = part.member @ by_part[part.first : part.first + part.member.shape[1]]
-        return out / _UNIT
+        return self.units(values)[:-1] / _UNIT
+
+    def units(self, values: Floats) -> Integers:
+        """Return the sums of rounded values over the records of each item and, last, over all records, in units."""
+        out = np.zeros((self.columns.size + 1, len(values)), np.int64)
+        listed, (starts, parts) = self._listed, self._parts
+        buffers = np.empty(values.T.shape, np.int64), np.zeros((self._n_parts, len(values)), np.int64)
+        kernels().sums_of_items(values, _UNIT, self._part_of, listed, starts, parts, *buffers, out)
+        return out
 
 
 def _distinct_columns(flags: Flags) -> tuple[Flags, Integers]:
     """Return the distinct columns of a boolean matrix, and the number of its distinct column for each column."""
-    rows, which = bitset.distinct_rows(np.ascontiguousarray(flags.T))
+    rows, which = distinct_rows(np.ascontiguousarray(flags.T))
     return rows.T, which
 
 
@@ -180,9 +166,7 @@ def parameters(sample: Sample, pairs: Sequence[Pair], start: Parameters | None =
     points, squares = sample.points(pairs), float(_squares(pairs))
     if sample.n_classes > 2:
         return fit_records(points, sample.codes, sample.record_weights, squares, start)
-    levels = Levels(*(part[None] for part in sample.levels(points[1])))
-    constant, slope, loss = (float(part[0]) for part in fit_levels(levels, np.array([squares]), start))
-    return Parameters(np.array([-constant / 2, constant / 2]), slope, loss)
+    return fit_levels(sample.levels(points[1]), squares, start)
 
 
 def log_losses(sample: Sample, pairs: Sequence[Pair], model: Parameters) -> Floats:
@@ -190,6 +174,12 @@ def log_losses(sample: Sample, pairs: Sequence[Pair], model: Parameters) -> Floa
     shares = probabilities(model.constants, model.slope, sample.points(pairs))
     losses = -np.log(np.maximum(shares[sample.codes, np.arange(sample.codes.size)], 1e-300))
     return np.asarray(losses * sample.record_weights)
+
+
+def _by_part(pairs: Sequence[Pair]) -> tuple[Integers, Integers, Integers]:
+    """Return the items, the labels and the points of pairs."""
+    items, labels, points = np.ascontiguousarray(np.array(pairs, np.int64).reshape(-1, 3).T)
+    return items, labels, points
 
 
 def _squares(pairs: Sequence[Pair]) -> int:
@@ -270,38 +260,30 @@ class PointsSearch:
             return None
         if self.sample.n_classes == 2:
             return self._best_of_levels(found, points[1], tried)
-        changes = [self._loss_changes(found, shares, pairs) for pairs in tried]
-        flat = [pair for pairs in tried for pair in pairs]
-        best = flat[int(np.argmin(np.round(np.concatenate(changes), 9)))]
-        pairs = (*found.pairs, best)
-        return Scored(pairs, parameters(self.sample, pairs, found.model))
+        pairs = [pair for options in tried for pair in options]
+        best = pairs[int(np.argmin(np.round(self._loss_changes(found, shares, pairs), 9)))]
+        longer = (*found.pairs, best)
+        return Scored(longer, parameters(self.sample, longer, found.model))
 
     def _best_of_levels(self, found: Scored, points: Integers, tried: Sequence[Sequence[Pair]]) -> Scored:
         """Return the pairs with the best of some further pairs, for two classes: each is fitted."""
         sample, pairs = self.sample, [pair for options in tried for pair in options]
-        levels = sample.levels(points)
-        n_levels, n_models = levels.points.size, len(pairs)
-        both = np.empty((3, n_models, 2 * n_levels))
-        inside = {options[0].item: sample.levels_inside(points, options[0].item, n_levels) for options in tried}
-        for j, pair in enumerate(pairs):
-            first, second = inside[pair.item]
-            both[0, j, :n_levels], both[0, j, n_levels:] = levels.points, levels.points + pair.points
-            both[1, j, :n_levels], both[1, j, n_levels:] = levels.first - first, first
-            both[2, j, :n_levels], both[2, j, n_levels:] = levels.second - second, second
-        squares = np.array([_squares(found.pairs) + pair.points**2 for pair in pairs], np.float64)
-        constants, slopes, losses = fit_levels(Levels(*both), squares, found.model)
-        best = int(np.argmin(np.round(losses, 9)))
-        half = float(constants[best]) / 2
-        model = Parameters(np.array([-half, half]), float(slopes[best]), float(losses[best]))
-        return Scored((*found.pairs, pairs[best]), model)
+        items, _, added = _by_part(pairs)
+        out, squares, start = np.empty((len(pairs), 3)), float(_squares(found.pairs)), start_of_two(found.model, 1.0)
+        counts = sample.counts_by_points(points)
+        buffers = np.zeros_like(counts), np.empty((2, counts.shape[1] + int(added.max())))
+        records = points, sample.codes, sample.counted, counts, sample.weights, sample.items
+        kernels().fit_additions(*records, items, added, squares, *start, BOUNDS, *buffers, out)
+        best = int(np.argmin(np.round(out[:, 2], 9)))
+        return Scored((*found.pairs, pairs[best]), of_two(*out[best]))
 
     def _loss_changes(self, found: Scored, shares: Floats, pairs: Sequence[Pair]) -> Floats:
-        """Return how much the loss changes with each of some pairs of one item and one class."""
-        sample, (item, label, _) = self.sample, pairs[0]
-        own = np.where(sample.codes == label, sample.record_weights, 0.0)
-        added = found.model.slope * np.array([pair.points for pair in pairs], np.float64)
-        changes = losses_of_addition(shares[label], own, sample.record_weights, sample.items[item], added)
-        return np.asarray(changes + 0.5 * RIDGE * added**2)
+        """Return how much the loss changes with each of some pairs; those of one item and one class are in a row."""
+        sample, out = self.sample, np.empty(len(pairs))
+        records = shares, sample.codes, sample.record_weights, sample.items
+        buffers = np.empty((2, sample.codes.size))
+        kernels().losses_of_additions(*records, *_by_part(pairs), found.model.slope, BOUNDS, *buffers, out)
+        return out
 
     def _ranked(self, found: Scored, max_signs: int, shares: Floats) -> list[list[Pair]]:
         """Return the pairs to evaluate; each list has the pairs of one item and one class."""
@@ -359,16 +341,10 @@ def _gains(sample: Sample, shares: Floats, available: Flags) -> tuple[Floats, Fl
     n_classes); the gain of a pair that is not available is 0.
     """
     labels = np.flatnonzero(available.any(axis=0))
-    own = shares[labels]
-    residuals = ((sample.codes == labels[:, None]) - own) * sample.record_weights
-    variances = own * (1 - own) * sample.record_weights
-    sums = sample.sums(np.vstack([residuals, variances]))
-    gradient, information = sums[:, : labels.size], sums[:, labels.size :]
-    total = np.maximum(np.rint(variances * _UNIT).sum(axis=1) / _UNIT, 1e-9)
-    information = np.maximum(information - information**2 / total, 1e-3) + RIDGE
+    values = np.empty((2 * labels.size, sample.codes.size))
+    kernels().residuals_of_records(shares, sample.codes, sample.record_weights, labels, values)
     gains, coefficients = np.zeros(available.shape), np.zeros(available.shape)
-    coefficients[:, labels] = gradient / information
-    gains[:, labels] = np.where(available[:, labels] & (gradient > 0), gradient * gradient / information / 2, 0.0)
+    kernels().gains_of_additions(sample.units(values), labels, available, _UNIT, RIDGE, gains, coefficients)
     return gains, coefficients
 
 
@@ -377,7 +353,9 @@ def _best_columns(sample: Sample) -> Sample:
     columns = np.unique(sample.columns[sample.allowed.any(axis=1)])
     if columns.size <= _MAX_COLUMNS:
         return sample
-    shares = probabilities(parameters(sample, ()).constants, 0.0, np.zeros((sample.n_classes, sample.codes.size)))
+    shares = probabilities(
+        parameters(sample, ()).constants, 0.0, np.zeros((sample.n_classes, sample.codes.size), np.int64)
+    )
     gains, _ = _gains(sample, shares, sample.allowed)
     best = np.zeros(int(sample.columns.max()) + 1)
     np.maximum.at(best, sample.columns, np.round(gains.max(axis=1), 9))

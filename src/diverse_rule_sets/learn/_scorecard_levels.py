@@ -59,9 +59,9 @@ class ScorecardLevels:
 
     def counts_by_points(self, column: ScorecardColumn, cover: Cover) -> dict[int, Integers]:
         """Return the class counts of the records of a cover, by points."""
-        parts = {level: self.backend.intersection(records, cover) for level, records in self.of(column).items()}
-        counts = {level: self.backend.class_counts(part) for level, part in parts.items()}
-        return {level: row for level, row in counts.items() if row.any()}
+        levels = self.of(column)
+        counts = self.backend.class_counts_within(list(levels.values()), cover)
+        return {level: row for level, row in zip(levels, counts, strict=True) if row.any()}
 
     def cuts(self, column: ScorecardColumn, most: int) -> frozenset[int]:
         """Return the points t of the conditions ``at least t``: all that occur except the fewest points, if not many.

@@ -61,6 +61,10 @@ class RuleSetSearch:
         self.covers = [value.backend.cover(body) for body in self.bodies]
         self._found, self._n_given, self._given = found, given.n_given, given.earlier
         self._gains: dict[tuple[Body, int], float] = {}  # by body and records, which mostly repeat
+        # By the positions of the rules that a change removes: the records that the other rules leave, for which of them
+        # the removed rules decide, and the value of these rules on them.
+        self._without: dict[tuple[int, ...], tuple[Cover, _Decided]] = {}
+        self._values_before: dict[tuple[int, ...], float] = {}
 
     @property
     def n_rules(self) -> int:
@@ -94,6 +98,8 @@ class RuleSetSearch:
         rises. A forced step makes the change with the largest gain, even if it lowers the value. If the time ends, only
         the changes so far are compared.
         """
+        self._without.clear()
+        self._values_before.clear()
         least = -np.inf if forced else _TOLERANCE
         some = self.search.limits.deadline.until(enumerate(changes))
         estimates = self._estimates(some)
@@ -146,18 +152,25 @@ class RuleSetSearch:
         found: list[tuple[float, int, Change]] = []
         while some := list(islice(changes, MADE_TOGETHER)):
             pairs = [self._decided_before_and_after(change) for _, change in some]
-            values = [self._value_of(after) - self._value_of(before) for before, after in pairs]
-            found += [(value, -number, change) for value, (number, change) in zip(values, some, strict=True)]
+            for (before, after), (number, change) in zip(pairs, some, strict=True):
+                if change.removed not in self._values_before:
+                    self._values_before[change.removed] = self._value_of(before)
+                value = self._value_of(after) - self._values_before[change.removed]
+                found.append((value, -number, change))
         return found
 
     def _decided_before_and_after(self, change: Change) -> tuple[_Decided, _Decided]:
         """Return the records for which the rules of a change decide, before and after it."""
-        stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
-        left = self.backend.difference(self.backend.everything, reduce(self.backend.union, stay, self._given.records))
-        old = [self.bodies[j] for j in change.removed]
-        before = self._decided(old, [self.covers[j] for j in change.removed], left)
-        after = self._decided(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
-        return before, after
+        if change.removed not in self._without:
+            stay = (cover for j, cover in enumerate(self.covers) if j not in change.removed)
+            left = self.backend.difference(
+                self.backend.everything, reduce(self.backend.union, stay, self._given.records)
+            )
+            old = [self.bodies[j] for j in change.removed]
+            before = self._decided(old, [self.covers[j] for j in change.removed], left)
+            self._without[change.removed] = left, before
+        left, before = self._without[change.removed]
+        return before, self._decided(change.bodies, [self.backend.cover(body) for body in change.bodies], left)
 
     def total(self, bodies: Sequence[Body], covers: Sequence[Cover]) -> float:
         """Return the value of rules and of the default label: gains less prices."""
