@@ -122,8 +122,8 @@ def count_lists_segments(rows, list_starts, members, first, last, starts, out): 
     """Count, for lists first..last, the bits of the AND of their rows in each segment of words."""
     buffer = np.empty(rows.shape[1], np.uint64)
     for j in range(first, last):
-        buffer[:] = rows[members[list_starts[j]]]
-        for i in range(list_starts[j] + 1, list_starts[j + 1]):
+        buffer[:] = np.uint64(0xFFFFFFFFFFFFFFFF)  # assigning an array would take two seconds more to compile
+        for i in range(list_starts[j], list_starts[j + 1]):
             row = rows[members[i]]
             for w in range(row.size):
                 buffer[w] &= row[w]
