@@ -10,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 from diverse_rule_sets import DiverseRuleSetClassifier, DRSClassifier, sample_rules
 from diverse_rule_sets._bits import bitset
 from diverse_rule_sets.baselines import CBAClassifier, CN2Classifier, IDSClassifier
-from diverse_rule_sets.data import _local
 from diverse_rule_sets.data._cut_points import Target, supervised_cuts
 from diverse_rule_sets.data._local import LocalBackend
 from diverse_rule_sets.estimators import _cn2
@@ -166,20 +165,6 @@ def test_enumeration_of_a_large_table_takes_no_memory():
         sampler.draw(1, 5, backend.nothing, np.random.default_rng(0))
     assert tracemalloc.get_traced_memory()[1] < 10e6
     tracemalloc.stop()
-
-
-def test_short_rows_are_sorted_by_class_together(monkeypatch):
-    y = RNG.integers(0, 3, 70)
-    rows = bitset.pack(RNG.random((2500, 70)) < 0.5)
-    calls = []
-    pack = bitset.pack
-    monkeypatch.setattr(bitset, "pack", lambda flags: calls.append(flags.shape) or pack(flags))
-    together = _local._ByClass(rows, y, np.bincount(y))
-    assert len(calls) < 10
-    monkeypatch.setattr(_local, "_ARRANGED", 100)
-    one_by_one = _local._ByClass(rows, y, np.bincount(y))
-    assert len(calls) > 2500
-    np.testing.assert_array_equal(together.rows, one_by_one.rows)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -45,7 +45,7 @@ def test_every_import_of_the_package_is_declared_and_nothing_else():
     imported = set().union(*layers()[1].values())
     extras = PROJECT["optional-dependencies"]
     declared = packages(PROJECT["dependencies"]).union(
-        *(packages(extras[name]) for name in ("report", "cli", "files", "sql"))
+        *(packages(extras[name]) for name in ("report", "cli", "files", "sql", "dask"))
     )
     assert imported == declared
 

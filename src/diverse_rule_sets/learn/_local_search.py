@@ -319,7 +319,8 @@ class LocalSearch:
         """
         limits = self.limits
         most = _NO_LIMIT if limits.max_conditions is None else limits.max_conditions
-        single = int(limits.min_support), float(limits.max_overlap), int(most), float(limits.min_recall_gain)
+        support = min(int(limits.min_support), np.iinfo(np.int64).max)
+        single = support, float(limits.max_overlap), int(most), float(limits.min_recall_gain)
         return _Scores(counts, *self.measures.scores(counts, lengths, single), counts[:-1])
 
     def _judge_added(self, bodies: list[Body], result: _Scores, lengths: Integers) -> _Scores:
