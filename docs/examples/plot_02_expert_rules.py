@@ -23,7 +23,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 # %%
 # The given rule comes first and is kept. Columns that describe the histogram of the heart rate are forbidden, because
-# they are not read from a paper strip. Accelerations must never speak for "pathologic".
+# they are not read from a paper strip. Accelerations must never be a reason for "pathologic".
 clf = DiverseRuleSetClassifier(
     scorecards=None,
     max_statements=7,

@@ -1,6 +1,6 @@
 """RemoteBackend: records in shards of other processes, with covers as numbers.
 
-Making a cover sends nothing. What is asked goes to all shards in one message, together with the definitions of all
+Making a cover sends nothing. A question goes to all shards in one message, together with the definitions of all
 covers that were made since the last message; the answer also has the class counts, hashes and sizes of these covers, so
 that they are known when they are needed. So a round of the search takes few messages, whatever the number of records.
 """
@@ -93,7 +93,7 @@ class RemoteBackend:
         return self._fixed[key]
 
     def _ask(self, operation: str, *arguments: Any, combination: str = "sum") -> Any:
-        """Return the combined answer of all shards; what is not known about new covers is asked as well."""
+        """Return the combined answer of all shards; the same message requests what is not known about new covers."""
         number = self._handle.known.number
         covers = list(self._facts.unknown)
         questions = [Question(number, operation, with_refs(arguments), combination)]

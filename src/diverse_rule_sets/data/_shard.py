@@ -61,7 +61,7 @@ class Definition(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked of every shard: an operation on a backend, and how the answers are combined."""
+    """A question to every shard: an operation on a backend, and how the answers are combined."""
 
     backend: int
     operation: str
@@ -79,7 +79,7 @@ class Message(NamedTuple):
     definitions : new values, by number
     dropped : values that are not used any more, but whose definitions others need
     forgotten : values that nothing needs any more
-    questions : what is asked
+    questions : the questions
     """
 
     number: int
